@@ -19,7 +19,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import irkit
 from irkit.debug import console, pass_table, summarize
 from irkit.frontend.onnx import import_onnx, load_model
-from irkit.fuzz.onnx_reference import reference_outputs, with_output, with_random_weights
+from irkit.fuzz.generators.reference.onnx_reference import (
+    reference_outputs,
+    with_output,
+    with_random_weights,
+)
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # The example pass is beside this file.
 from examples.unroll_small_loops import unroll_small_loops

@@ -9,8 +9,8 @@ import sys
 import time
 from contextlib import suppress
 
+from benchmarks.fuzz.malformed_batches import MALFORMED_KINDS, Batches, MalformedKind
 from benchmarks.fuzz.malformed_traces import look_at_trace
-from irkit.fuzz.malformed import MALFORMED_KINDS, Batches, MalformedKind
 
 _REPORT_INTERVAL = 30.0
 

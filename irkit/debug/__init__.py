@@ -129,6 +129,11 @@ from irkit.debug.reduce.regression import (
     regression_test as regression_test,
     write_case as write_case,
 )
+from irkit.debug.reduce.search import (
+    Family as Family,
+    Search as Search,
+    all_moves as all_moves,
+)
 from irkit.debug.report.console import (
     console as console,
 )

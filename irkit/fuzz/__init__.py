@@ -1,8 +1,8 @@
 """Random programs for testing compilers: draw them, judge them, shrink what fails.
 
-Reading order: picks (where choices come from), seed_corpus (programs written by hand), generators
-(random samples), malformed (damaged files), judge (is a sample right), shrink, campaign (`irkit
-fuzz`), check_pass (a decorator for users' tests); onnx_reference and forked_child serve these.
+Reading order: picks (where choices come from), generators (random samples, and programs written by
+hand), judge (is a sample right), shrink, campaign (`irkit fuzz`), check_pass (a decorator for
+users' tests).
 """
 
 from irkit.debug import (
@@ -30,6 +30,9 @@ from irkit.fuzz.generators.loops.loop_functions import (
     arguments as arguments,
     prim_funcs as prim_funcs,
 )
+from irkit.fuzz.generators.seed_corpus.texts import (
+    KERNELS as KERNELS,
+)
 from irkit.fuzz.generators.strategies import (
     graphs as graphs,
     onnx_models as onnx_models,
@@ -46,9 +49,6 @@ from irkit.fuzz.judge import (
 from irkit.fuzz.picks import (
     Picks as Picks,
     picks_of as picks_of,
-)
-from irkit.fuzz.seed_corpus.kernels import (
-    KERNELS as KERNELS,
 )
 from irkit.fuzz.shrink import (
     parse_sample as parse_sample,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
-from irkit.fuzz.seed_corpus.edge_cases import EDGE_CASES
+from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES
 from irkit.ir import PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
-from irkit.fuzz.seed_corpus.block_programs import HALO
+from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS
 from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, parse
 from irkit.phases import build
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
@@ -42,7 +42,7 @@ SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
 """
 
 FUNCS: dict[str, PrimFunc] = {
-    "halo": parse(HALO.strip() + "\n"),
+    "halo": parse(BLOCK_PROGRAMS["HALO"].strip() + "\n"),
     "sums": parse(SUMS),
     "chain": chain(9),
     "matmul": matmul_relu(5, 6, 4),

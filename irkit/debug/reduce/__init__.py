@@ -1,8 +1,8 @@
 """Reduction of a failing case to a small one.
 
-Reading order: case, well_defined (programs with one meaning), failure (how a case fails), shrink
-(the candidates), families (their order), reduce (the search), regression (the result as files and a
-test).
+Reading order: search (for anything smaller; `irkit.fuzz.shrink` uses it too), case, well_defined
+(programs with one meaning), failure (how a case fails), shrink (the candidates), families (their
+order), reduce, regression (the result as files and a test).
 
 A candidate counts only if it verifies, runs within bounds, and gives the same whatever fresh memory
 holds and in which order unordered loops run (``well_defined``): otherwise a search ends at programs

@@ -1,9 +1,4 @@
-"""Reduction of a failing case by delta debugging of function, schedule, pipeline and inputs.
-
-Each family lists moves in order; many are tried at once, then halves of them, down to single ones.
-A candidate that still fails becomes the case. The families take turns until none of them finds a
-smaller case.
-"""
+"""Reduction of a failing case by delta debugging of function, schedule, pipeline and inputs."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,7 +11,8 @@ from irkit.core import IRKitError
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.reduce.case import CaseSize, FailingCase, size_of_case
 from irkit.debug.reduce.failure import Failure, failed_pass, failure_of
-from irkit.debug.reduce.families import FAMILIES, Family
+from irkit.debug.reduce.families import FAMILIES, SHORTENING
+from irkit.debug.reduce.search import Search
 from irkit.debug.reduce.well_defined import is_well_defined, runs
 from irkit.ir import StepLimit, script
 from irkit.transform import Apply, apply_here
@@ -57,66 +53,41 @@ def reduce(
     runs out. ``progress`` is called with the family, the number of candidates so far and the case;
     ``apply`` runs the passes. Raises: IRKitError if the original case does not fail.
     """
-    search = _CaseSearch(still_fails, seconds, candidates, progress, apply)
+    fails = _CaseFails(still_fails, apply)
     started = monotonic()
-    smaller = search.run(case)
+
+    def tell(family: str, case: FailingCase) -> None:
+        if progress is not None:
+            progress(family, search.count, case)
+
+    search = Search(fails, _digest, seconds=seconds, candidates=candidates, progress=tell)
+    fails.begin(case)
+    smaller = case
+    for family in SHORTENING:
+        smaller = search.shrink(smaller, family) if fails.too_long else smaller
+    smaller = search.run(smaller, FAMILIES)
     return ReduceResult(
         smaller,
         size_of_case(case),
         size_of_case(smaller),
         search.count,
         monotonic() - started,
-        not search.is_over(),
+        not search.is_over,
     )
 
 
-class _CaseSearch:
-    def __init__(
-        self,
-        still_fails: StillFails | Failure,
-        seconds: float,
-        candidates: int,
-        progress: Progress | None,
-        apply: Apply,
-    ) -> None:
+class _CaseFails:
+    """Whether a candidate is a valid program that still fails."""
+
+    def __init__(self, still_fails: StillFails | Failure, apply: Apply) -> None:
         self.wanted = still_fails
-        self.end = monotonic() + seconds
-        self.most = candidates
-        self.progress = progress
         self.apply = apply
-        self.count = 0
         self.too_long = False  # The current case takes too long to interpret.
         self.max_steps = 0
-        self.known: set[bytes] = set()
-        self.program: tuple[object, object] = (
-            None,
-            None,
-        )  # Of the current case.
+        self.program: tuple[object, object] = (None, None)  # Of the current case.
         self.is_program: Callable[..., bool] = is_well_defined
 
-    def run(self, case: FailingCase) -> FailingCase:
-        self._begin(case)
-        case = self._shorten(case)
-        changed = True
-        while changed and not self.is_over():
-            changed = False
-            for family in FAMILIES:
-                smaller = self._shrink(case, family)
-                changed = changed or smaller is not case
-                case = smaller
-        return case
-
-    def _shorten(self, case: FailingCase) -> FailingCase:
-        """Shorten loops first while they take too long to interpret."""
-        for family in FAMILIES:
-            if self.too_long and family.name in ("numbers", "loops", "statements"):
-                case = self._shrink(case, family)
-        return case
-
-    def is_over(self) -> bool:
-        return self.count >= self.most or monotonic() >= self.end
-
-    def _begin(self, case: FailingCase) -> None:
+    def begin(self, case: FailingCase) -> None:
         """Check the original case, and choose the requirements that candidates must meet.
 
         If the original depends on chance, candidates may depend on it too.
@@ -144,31 +115,8 @@ class _CaseSearch:
             return
         self.too_long = True
 
-    def _shrink(self, case: FailingCase, family: Family) -> FailingCase:
-        """Make all the moves of a family after which the case still fails."""
-        moves = family.moves(case)
-        size = len(moves)
-        while size and not self.is_over():
-            at = 0
-            while at < len(moves) and not self.is_over():
-                made = family.apply(case, moves[at : at + size])
-                if made is not None and self._accepts(made):
-                    case = made
-                    moves = family.moves(case)  # The next move is now at or near the same position.
-                    if self.progress is not None:
-                        self.progress(family.name, self.count, case)
-                else:
-                    at += size
-            size = min(size, len(moves)) // 2
-        return case
-
-    def _accepts(self, case: FailingCase) -> bool:
+    def __call__(self, case: FailingCase) -> bool:
         """Return True if a candidate is a valid program that still fails."""
-        key = _digest(case)
-        if key in self.known:
-            return False
-        self.known.add(key)
-        self.count += 1
         program = (case.func, case.inputs)
         if any(old is not new for old, new in zip(self.program, program, strict=True)):
             try:

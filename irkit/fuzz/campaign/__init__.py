@@ -8,15 +8,13 @@ few cases or too few valid ones are exit code 2: a fuzzer that tests nothing mus
 that finds nothing.
 
 Reading order: draw, worker (one case in a process of its own), small_case, findings, tally,
-interrupts, engine; coverage, summary, page.
+interrupts, engine, summary, page.
 """
 
 from irkit.fuzz.campaign.draw import (
     Draw as Draw,
     checked_names as checked_names,
-    draw_of as draw_of,
     read_draw as read_draw,
-    with_passes as with_passes,
 )
 from irkit.fuzz.campaign.engine import (
     CASE_SECONDS as CASE_SECONDS,
@@ -25,8 +23,6 @@ from irkit.fuzz.campaign.engine import (
 )
 from irkit.fuzz.campaign.findings import (
     Finding as Finding,
-    Findings as Findings,
-    write_finding as write_finding,
 )
 from irkit.fuzz.campaign.interrupts import (
     interruptible as interruptible,
@@ -38,12 +34,8 @@ from irkit.fuzz.campaign.summary import (
     exit_code as exit_code,
     summary as summary,
 )
-from irkit.fuzz.campaign.tally import (
-    CampaignTally as CampaignTally,
-)
 from irkit.fuzz.campaign.worker import (
     CaseOptions as CaseOptions,
     CaseResult as CaseResult,
     run_case as run_case,
-    text_of as text_of,
 )

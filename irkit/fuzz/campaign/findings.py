@@ -10,8 +10,8 @@ import msgspec
 from irkit.core import atomic_write
 from irkit.fuzz.campaign.draw import Draw, case_text
 from irkit.fuzz.campaign.small_case import SmallCase
-from irkit.fuzz.judge.files import DAMAGED
-from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.judge.files.judge_file import DAMAGED
+from irkit.fuzz.judge.outcome import Outcome, fault_text
 
 Group: TypeAlias = tuple[str, str]
 _UNUSUAL = re.compile(r"[^a-z0-9]+")
@@ -48,8 +48,7 @@ class Finding(msgspec.Struct):
     @property
     def title(self) -> str:
         """Return one line that says what is wrong."""
-        after = f" after {self.outcome.named}" if self.outcome.named else ""
-        return f"{self.outcome.symptom}{after} ({self.draw.name})"
+        return f"{fault_text(*self.group)} ({self.draw.name})"
 
     @property
     def commands(self) -> dict[str, list[str]]:

@@ -17,13 +17,14 @@ from markupsafe import Markup
 
 from irkit.core import TokenHtml
 from irkit.debug import versions
-from irkit.fuzz.campaign.coverage import drawn_features
 from irkit.fuzz.campaign.draw import case_text
 from irkit.fuzz.campaign.engine import Campaign
 from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.summary import tested_nothing
 from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
+from irkit.fuzz.generators.coverage import drawn_features
 from irkit.fuzz.generators.sample import KINDS
+from irkit.fuzz.judge.outcome import fault_text
 
 MOST_CHARACTERS = 40_000
 """Limit of a program or a message on the page; the file of the finding has all of it."""
@@ -66,13 +67,13 @@ def as_page(campaign: Campaign) -> str:
         ],
         facts=list(_facts(campaign)),
         command=command_of(campaign),
-        under_test=[_under_test(tally, name) for name in tally.under_test],
-        kinds=[_kind(tally, name, count) for name, count in tally.kinds.most_common()],
+        under_test=[_share(name, tally.passes[name], tally.placed) for name in tally.under_test],
+        kinds=[_share(name, n, tally.cases) for name, n in tally.kinds.most_common()],
         fates=[(*name.split(" ", 1), count) for name, count in sorted(tally.fates.items())],
         reasons=tally.reasons.most_common(20),
         tiers=list(_tiers(tally)),
         invariants=tally.invariants.most_common(),
-        sorts=drawn_features(tally, campaign.plan.kinds),
+        sorts=drawn_features(tally.features, tally.passes, campaign.plan.kinds),
         slowest=[_slow(each) for each in tally.slowest],
         versions=", ".join(f"{name} {version}" for name, version in versions().items()),
     )
@@ -91,8 +92,7 @@ def verdict_of(campaign: Campaign) -> PageVerdict:
         done = f"{done}; not all files could be written: {unwritten}"
     if found:
         groups = ", ".join(
-            f"{count} x {symptom}{f' after {named}' if named else ''}"
-            for (symptom, named), count in found.most_common(3)
+            f"{count} x {fault_text(*group)}" for group, count in found.most_common(3)
         )
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         return PageVerdict(
@@ -150,22 +150,13 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
         yield "no place", f"{_many(tally.unplaced, 'case')} where a pass under test had none"
 
 
-def _under_test(tally: CampaignTally, name: str) -> dict[str, Any]:
-    share = tally.fired_share(name)
-    return {
-        "name": name,
-        "fired": tally.passes[name],
-        "placed": tally.placed,
-        "percent": f"{share:.1%}",
-        "share": round(100 * share, 1),
-    }
-
-
-def _kind(tally: CampaignTally, name: str, count: int) -> dict[str, Any]:
-    share = count / tally.cases
+def _share(name: str, count: int, total: int) -> dict[str, Any]:
+    """Return a row of a table with a bar: a count, and its share of a total."""
+    share = count / total if total else 0.0
     return {
         "name": name,
         "count": count,
+        "total": total,
         "percent": f"{share:.1%}",
         "share": round(100 * share, 1),
     }

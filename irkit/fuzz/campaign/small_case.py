@@ -15,7 +15,7 @@ from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge.models import is_model, module_of
-from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.judge.outcome import Outcome, fault_text
 from irkit.fuzz.shrink.choices import record_choices, replay_choices
 from irkit.fuzz.shrink.forked_judge import judge_in_fork
 from irkit.fuzz.shrink.make_small import make_small
@@ -102,9 +102,7 @@ def small_case(
     about = outcome.named if by_invariant else ""
     look = partial(look, native=outcome.tier in NATIVE, about=about)
     small = make_small(sample, outcome, look, choices=choices, redraw=redraw, seconds=seconds)
-    title = " ".join(small.outcome.symptom.split())
-    if small.outcome.named:
-        title += f" after {small.outcome.named}"
+    title = " ".join(fault_text(small.outcome.symptom, small.outcome.named).split())
     text = sample_text(small.sample, {"why": small.outcome.message})
     options = f", invariants={invariants!r}, number={draw.number}, about={about!r}"
     return SmallCase(

@@ -5,8 +5,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as Xml
 
-from irkit.fuzz.campaign.coverage import drawn_features
 from irkit.fuzz.campaign.engine import Campaign
+from irkit.fuzz.generators.coverage import drawn_features
+from irkit.fuzz.judge.outcome import fault_text
 
 LEAST_VALID = 0.9
 LEAST_FIRED = 0.1
@@ -84,7 +85,7 @@ def _told(campaign: Campaign) -> Iterator[str]:
             f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
             f"({tally.fired_share(name):.1%})"
         )
-    for sort in drawn_features(tally, plan.kinds):
+    for sort in drawn_features(tally.features, tally.passes, plan.kinds):
         yield _line(sort.title, sort.counts)
         if sort.missing:
             left = len(sort.missing) - MOST_MISSING
@@ -103,8 +104,8 @@ def _found(campaign: Campaign) -> Iterator[str]:
         yield "findings: none"
     else:
         yield f"findings: {findings.counted.total()}, by symptom and pass:"
-    for (symptom, named), count in findings.counted.most_common():
-        yield f"  {count:5} x {symptom}{f' after {named}' if named else ''}"
+    for group, count in findings.counted.most_common():
+        yield f"  {count:5} x {fault_text(*group)}"
     for finding in findings.kept:
         yield ""
         yield str(finding)

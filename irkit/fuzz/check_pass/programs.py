@@ -12,13 +12,13 @@ from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.draw_sample import KINDS, Kind, Sample, Unusable, draw_sample
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
+from irkit.fuzz.generators.sample import LOOP_SAMPLES
 from irkit.fuzz.picks import Picks, picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
 from irkit.schedule import LoopRef, Schedule
 from irkit.transform import IR, Pipeline
 
-LOOP_KINDS: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
 GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
 
 _TRIES = 4
@@ -49,7 +49,7 @@ def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     if len(chosen) != len(set(kinds)):
         wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
         raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(KINDS)}")
-    return chosen or (GRAPH_KINDS if on_graphs else LOOP_KINDS)
+    return chosen or (GRAPH_KINDS if on_graphs else LOOP_SAMPLES)
 
 
 @st.composite
@@ -64,7 +64,7 @@ def programs_of(
         return DrawnProgram(draw(prim_funcs()))
     for _ in range(_TRIES):
         found = _chosen(kind, draw(picks()))
-        if kind in LOOP_KINDS or found.pipeline is None or fits(found.pipeline):
+        if kind in LOOP_SAMPLES or found.pipeline is None or fits(found.pipeline):
             return found
     return DrawnProgram(None, why_not="no graph fitted")
 
@@ -74,7 +74,7 @@ def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
         found = as_program(draw_sample(kind, chosen))
     except Unusable as error:
         return DrawnProgram(None, why_not=error.message)
-    if isinstance(found.ir, PrimFunc) and kind in LOOP_KINDS:
+    if isinstance(found.ir, PrimFunc) and kind in LOOP_SAMPLES:
         return DrawnProgram(_marked(found.ir, chosen), found.pipeline)
     return found
 

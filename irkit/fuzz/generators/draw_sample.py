@@ -1,44 +1,154 @@
-"""The generator of each kind of samples; the same choices draw the same sample."""
+"""The kinds of samples, and how often each form of them is drawn; the same choices draw the same
+sample.
+
+This is the only place that decides what is drawn and how often; the other modules make it.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import count
 from math import isqrt
 
-from irkit.fuzz.generators.graphs.graph_samples import draw_graph
+import msgspec
+
+from irkit.fuzz.generators.graphs.graph_samples import draw_graph, graph_function
+from irkit.fuzz.generators.loops.lane_loops import lane_function
+from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
+from irkit.fuzz.generators.malformed.onnx_cases import malformed_model
+from irkit.fuzz.generators.malformed.text_cases import malformed_text
 from irkit.fuzz.generators.onnx_models.model_samples import draw_model, onnx_model
-from irkit.fuzz.generators.pipelines import draw_pipeline
-from irkit.fuzz.generators.programs.program_samples import choices_of_functions, draw_program
+from irkit.fuzz.generators.operators.operator_samples import draw_operators
+from irkit.fuzz.generators.pipelines import with_pipeline
+from irkit.fuzz.generators.programs.function_samples import draw_functions
+from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
+from irkit.fuzz.generators.programs.program_samples import (
+    draw_any_stages,
+    draw_loop_function,
+    draw_seed_function,
+    draw_values,
+)
+from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,
     Kind as Kind,
     Sample as Sample,
     Unusable as Unusable,
 )
-from irkit.fuzz.generators.schedules.schedule_samples import choices_of_schedules, draw_scheduled
-from irkit.fuzz.generators.texts import draw_text
-from irkit.fuzz.malformed.inputs.onnx_cases import malformed_model
+from irkit.fuzz.generators.schedules.schedule_samples import (
+    draw_seed_schedule,
+    draw_small_stages,
+    with_schedule,
+)
+from irkit.fuzz.generators.schedules.stage_schedules import draw_staged
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
+from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, THREADS
 from irkit.fuzz.picks import Picks
+from irkit.graph import script as graph_script
+from irkit.ir import PrimFunc, script
 from irkit.phases import GRAPH
 
+Drawer = Callable[[Picks], Sample]
+
+_BARE = 5
+"""One program in this many is a bare loop function."""
+_SEED_SCHEDULES = 40
+"""One schedule in this many is of the seed corpus."""
 DAMAGED_MODELS = 6
 """One model in this many is damaged; those take a third of the time of others."""
-
 _LED_EVERY = 7
 """One case in this many starts from the seed corpus; prime to the number of kinds, which take
 turns."""
 
-_LEADS: dict[Kind, Callable[[], Sequence[Sequence[int]]]] = {
-    "programs": choices_of_functions,
-    "schedules": choices_of_schedules,
-}
+_some_loops = partial(loop_function, max_statements=3, wide=True)
+_LOOP_FORMS: tuple[Drawer, ...] = (
+    *(4 * (partial(draw_loop_function, make=_some_loops),)),
+    partial(draw_loop_function, make=lane_function),
+    *(3 * (partial(draw_loop_function, make=thread_function),)),
+    draw_seed_function,
+)
+_FIXED = tuple(
+    text.strip() + "\n"
+    for text in (
+        BLOCK_PROGRAMS["MATMUL_RELU"],
+        BLOCK_PROGRAMS["CHAIN"],
+        BLOCK_PROGRAMS["HALO"],
+        BLOCK_PROGRAMS["BLUR"],
+        *THREADS.values(),
+    )
+)
 
-_DRAWN: dict[Kind, Callable[[Picks], Sample]] = {
-    "programs": draw_program,
-    "schedules": draw_scheduled,
-    "pipelines": draw_pipeline,
+
+def _draw_program(picks: Picks) -> Sample:
+    """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
+    apply operators of topi, or operations or functions to special values."""
+    if picks.one_in(_BARE):
+        return _draw_loops(picks)
+    if picks.one_in(8):
+        return draw_operators(picks)
+    if picks.one_in(20):
+        return draw_functions(picks)
+    sample = draw_values(picks) if picks.one_in(7) else draw_any_stages(picks)
+    if not picks.one_in(6):
+        return sample
+    assert isinstance(sample.ir, PrimFunc)
+    return msgspec.structs.replace(sample, ir=vectorize_short_loops(sample.ir))
+
+
+def _draw_loops(picks: Picks) -> Sample:
+    return picks.pick(_LOOP_FORMS)(picks)
+
+
+def _draw_scheduled(picks: Picks) -> Sample:
+    """Draw a program and a schedule: mostly random primitives, some directives for the stages of
+    tensor expressions, or a schedule of the seed corpus."""
+    if picks.one_in(_SEED_SCHEDULES):
+        return draw_seed_schedule(picks)
+    if picks.one_in(10):
+        return draw_staged(picks)
+    operators = picks.one_in(8)
+    sample = draw_operators(picks, scheduled=False) if operators else draw_small_stages(picks)
+    return with_schedule(sample, picks)
+
+
+def _draw_pipeline(picks: Picks) -> Sample:
+    """Draw a program and passes for it; one pipeline in six has few or none, since code is made of
+    any stage."""
+    hardly = picks.one_in(6)
+    sample = _draw_loops(picks) if hardly and picks.below(2) else _draw_program(picks)
+    return with_pipeline(sample, picks, hardly=hardly)
+
+
+def _draw_text(picks: Picks) -> Sample:
+    """Draw IR text: as it is printed one time in four, else damaged. Printed text reads back as the
+    same program; a damaged text is an error with a location, or a program like any other."""
+    # What is read is not lowered, so none of these passes runs.
+    if not picks.below(4):
+        text = _printed(picks)
+        # The text has only a digest of large constants, so it is a program without its data.
+        return Sample("text", text, GRAPH, features=("mutation:none",), damaged="digest=" in text)
+    data, names = malformed_text(picks, lambda: _printed(picks))
+    features = tuple(f"mutation:{name}" for name in names)
+    return Sample("text", data.decode(errors="replace"), GRAPH, features=features, damaged=True)
+
+
+def _printed(picks: Picks) -> str:
+    form = picks.below(8)
+    if form == 7:
+        return graph_script(graph_function(picks, whole=True)[0])
+    if form == 6:
+        return picks.pick(_FIXED)
+    func = _draw_program(picks).ir
+    assert isinstance(func, PrimFunc)
+    return script(func)
+
+
+_DRAWN: dict[Kind, Drawer] = {
+    "programs": _draw_program,
+    "schedules": _draw_scheduled,
+    "pipelines": _draw_pipeline,
     "graphs": draw_graph,
     "onnx": draw_model,
-    "text": draw_text,
+    "text": _draw_text,
 }
 
 
@@ -64,15 +174,30 @@ def draw_case(kind: Kind, picks: Picks) -> Sample:
     return draw_sample(kind, picks)
 
 
+def _whole_model(picks: Picks) -> bytes:
+    return onnx_model(picks, whole=True)[0].SerializeToString()
+
+
+@cache
+def choices_of_seeds(kind: Kind) -> tuple[tuple[int, ...], ...]:
+    """List the first choices of :func:`draw_sample` that select each function, or each whole
+    schedule, of the seed corpus."""
+    if kind == "programs":
+        last = len(_LOOP_FORMS) - 1
+        return tuple((_BARE - 1, last, n) for n in range(len(seed_functions())))
+    if kind == "schedules":
+        written = enumerate(SCHEDULES.values())
+        return tuple((_SEED_SCHEDULES - 1, n, len(steps) - 1) for n, (_, steps) in written)
+    return ()
+
+
 def seed_choices(kind: Kind, seed: int, number: int) -> Sequence[int]:
     """Return the first choices of a case of a campaign.
 
     One case in seven starts from the seed corpus, in turn, so that all of it is tried: chance would
     leave a third out.
     """
-    if kind not in _LEADS or number % _LED_EVERY:
-        return ()
-    leads = _LEADS[kind]()
+    leads = () if number % _LED_EVERY else choices_of_seeds(kind)
     # The numbers of a kind go up by a fixed step, so a prime modulus reaches every entry.
     turn = (number // _LED_EVERY + seed) % _prime(len(leads))
     return leads[turn] if turn < len(leads) else ()
@@ -83,7 +208,3 @@ def _prime(least: int) -> int:
     return next(
         n for n in count(max(least, 11)) if all(n % factor for factor in range(2, isqrt(n) + 1))
     )
-
-
-def _whole_model(picks: Picks) -> bytes:
-    return onnx_model(picks, whole=True)[0].SerializeToString()

@@ -1,7 +1,5 @@
 """Samples with another pipeline than the default one: other orders, options and passes, within the
 rules of order and the facts that passes need.
-
-One pipeline in six has few passes or none, since code is made of any stage.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +7,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.fuzz.generators.programs.program_samples import draw_loops, draw_program
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.generators.schedules.schedule_samples import draw_trace
 from irkit.fuzz.picks import Picks
@@ -44,10 +41,8 @@ def keep_as_it_is(func: PrimFunc) -> PrimFunc:
     return func
 
 
-def draw_pipeline(picks: Picks) -> Sample:
-    """Draw a program, marks on its loops, and passes in a legal order."""
-    hardly = picks.one_in(6)
-    sample = draw_loops(picks) if hardly and picks.below(2) else draw_program(picks)
+def with_pipeline(sample: Sample, picks: Picks, *, hardly: bool) -> Sample:
+    """Draw marks on the loops of a program, and passes in a legal order; ``hardly`` any if so."""
     assert isinstance(sample.ir, PrimFunc)
     if sample.expected[0] is not None and picks.below(4):
         trace, features = draw_trace(sample.ir, picks, _MARKS, most=4)

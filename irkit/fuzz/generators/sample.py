@@ -14,6 +14,8 @@ from irkit.transform import Pipeline
 
 Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LOOP_SAMPLES: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
+"""Kinds of samples whose program is a loop function."""
 
 Array: TypeAlias = NDArray[Any]
 Tolerance: TypeAlias = "Array | None"

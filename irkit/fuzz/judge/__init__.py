@@ -6,31 +6,35 @@ fails, also runs after each pass, which names the guilty one. Arrays end, and in
 begin, at guard pages; a kernel is called by its address, because the stub would take as long to
 compile as the kernel at O0.
 
-Reading order: outcome, progress, agreement, loops, memory_plan, models, files, checked_bounds,
-invariants, model_invariants, judge.
+Reading order: outcome, progress, agreement, loops, memory_plan, models, files (malformed ones),
+checked_bounds, invariants, judge.
 """
 
-from irkit.fuzz.judge.files import (
-    DAMAGED as DAMAGED,
+from irkit.fuzz.judge.files.compare_outputs import (
+    check_model as check_model,
+    compare_outputs as compare_outputs,
+)
+from irkit.fuzz.judge.files.input_verdict import (
+    FileStatus as FileStatus,
+    InputVerdict as InputVerdict,
+    verdict_of as verdict_of,
+)
+from irkit.fuzz.judge.files.read_text import (
+    read_text as read_text,
+)
+from irkit.fuzz.judge.files.run_model import (
+    ModelRun as ModelRun,
+    run_model as run_model,
 )
 from irkit.fuzz.judge.invariants import (
     INVARIANTS as INVARIANTS,
 )
 from irkit.fuzz.judge.judge import (
-    describe_exception as describe_exception,
     judge as judge,
     primitive_in as primitive_in,
 )
-from irkit.fuzz.judge.loops import (
-    target_of as target_of,
-)
-from irkit.fuzz.judge.models import (
-    is_model as is_model,
-    module_of as module_of,
-)
 from irkit.fuzz.judge.outcome import (
     Outcome as Outcome,
-    Status as Status,
 )
 from irkit.fuzz.judge.progress import (
     tier_and_pass as tier_and_pass,

@@ -12,15 +12,16 @@ from contextlib import contextmanager
 
 from irkit.codegen import ENTER, compile_object, emit
 from irkit.core import same
-from irkit.debug import contracts, schedule_steps
+from irkit.debug import contracts, equal_structure, schedule_steps
 from irkit.fuzz.judge.checked_bounds import bounds_are_checked
+from irkit.fuzz.judge.files.read_text import round_trip
 from irkit.fuzz.judge.loops import LoopCase, lesser_target, target_of
+from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import WrongSample
-from irkit.fuzz.malformed.checks.read_text import round_trip
-from irkit.ir import PrimFunc, parse, script
+from irkit.ir import PrimFunc
 from irkit.runtime import object_for, set_num_threads
 from irkit.schedule import ScheduleTrace
-from irkit.transform import define_pass
+from irkit.transform import IR, define_pass
 
 _THREADS = 3
 
@@ -31,39 +32,41 @@ def change_nothing(func: PrimFunc) -> PrimFunc:
     return func
 
 
-def prints_and_parses(case: LoopCase, number: int) -> None:
-    """Text of the function, as drawn and as lowered, reads back as the same."""
-    for func in (case.func, case.lowered):
+def prints_and_parses(case: LoopCase | ModelCase, number: int) -> None:
+    """Text of each function, as drawn and as lowered, reads back as the same."""
+    for func in case.functions:
         wrong = round_trip(func)
         if wrong:
             raise WrongSample("broken", wrong)
 
 
-def passes_keep_contracts(case: LoopCase, number: int) -> None:
+def passes_keep_contracts(case: LoopCase | ModelCase, number: int) -> None:
     """A pass verifies, is truthful about what it changed, deterministic, idempotent if it says so,
     switchable, and keeps spans and its input."""
-    if not case.steps:
-        return
     changed = [step for step in case.steps if step.changed] or case.steps
-    chosen = [changed[number % len(changed)]]
+    chosen = [changed[number % len(changed)]] if changed else []
     if case.about:
         chosen = [step for step in case.steps if step.name == case.about]
     for step in chosen:
-        p = next(p for _, p in case.sample.pipeline.placed if str(p) == step.pass_text)
+        p = next(p for _, p in case.pipeline.placed if str(p) == step.pass_text)
         broken = contracts(p, [step.before], hash_seeds=(), fires=0, samples=1)
         if broken:
             raise WrongSample("broken", str(broken[0]), p.name)
 
 
-def lowers_alike(case: LoopCase, number: int) -> None:
+def lowers_alike(case: LoopCase | ModelCase, number: int) -> None:
     """Lowering again gives the same, and so does lowering the printed text."""
-    func = case.scheduled
-    for what, given in (("again", func), ("from text", parse(script(func)))):
-        steps = list(case.sample.pipeline.steps(given, verify=False))
-        pairs = list(zip(case.steps, steps, strict=True))
-        if pairs and not same(pairs[-1][0].after, pairs[-1][1].after):
-            named = next(a.name for a, b in pairs if not same(a.after, b.after))
-            raise WrongSample("broken", f"lowered {what}, it is a different function", named)
+    for what, given in (("again", case.scheduled), ("from text", case.read_again())):
+        whole: IR = given
+        steps = list(case.pipeline.steps(given, verify=False))
+        for step in steps:
+            whole = step.applied_to(whole)
+        if not equal_structure(whole, case.lowered):
+            pairs = zip(case.steps, steps, strict=False)
+            named = (a.name for a, b in pairs if not equal_structure(a.after, b.after))
+            kind = "function" if isinstance(case, LoopCase) else "module"
+            message = f"lowered {what}, it is a different {kind}"
+            raise WrongSample("broken", message, next(named, ""))
 
 
 def does_nothing_anywhere(case: LoopCase, number: int) -> None:
@@ -128,10 +131,14 @@ def replays(case: LoopCase, number: int) -> None:
         raise WrongSample("broken", "the schedule read back from JSON makes a different function")
 
 
-INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
+FOR_MODELS: dict[str, Callable[[LoopCase | ModelCase, int], None]] = {
     "print and parse": prints_and_parses,
     "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
+}
+"""Those of ``INVARIANTS`` that hold for models too."""
+INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
+    **FOR_MODELS,
     "does nothing anywhere": does_nothing_anywhere,
     "cached is fresh": cached_is_fresh,
     "threads agree": threads_agree,

@@ -7,10 +7,9 @@ from typing import Any
 
 from irkit.core import IRKitError
 from irkit.fuzz.generators.sample import Sample
-from irkit.fuzz.judge.files import judge_file
-from irkit.fuzz.judge.invariants import INVARIANTS
+from irkit.fuzz.judge.files.judge_file import judge_file
+from irkit.fuzz.judge.invariants import FOR_MODELS, INVARIANTS
 from irkit.fuzz.judge.loops import LoopCase
-from irkit.fuzz.judge.model_invariants import MODEL_INVARIANTS
 from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import Outcome, Status, WrongSample
 from irkit.fuzz.judge.progress import OnTier, TierProgress
@@ -89,8 +88,8 @@ def _check_invariants(
             for name in invariants:
                 if isinstance(case, LoopCase):
                     INVARIANTS[name](case, number)
-                elif name in MODEL_INVARIANTS:
-                    MODEL_INVARIANTS[name](case, number)
+                elif name in FOR_MODELS:
+                    FOR_MODELS[name](case, number)
                 else:
                     continue
                 progress.checks.append(name)

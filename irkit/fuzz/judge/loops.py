@@ -24,7 +24,7 @@ from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.agreement import ExpectedResults
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.progress import TierProgress
-from irkit.ir import InterpretedFunction, PrimFunc, StepLimit, verify
+from irkit.ir import InterpretedFunction, PrimFunc, StepLimit, parse, script, verify
 from irkit.transform import Step
 
 # Unrolled loops inside each other can become so large that LLVM takes minutes.
@@ -47,7 +47,17 @@ class LoopCase:
         self.lowered: PrimFunc = sample.ir
         self.steps: list[Step] = []
         self.about = ""
+        self.pipeline = sample.pipeline
         self.reference = ExpectedResults(sample, sample.ir)
+
+    @property
+    def functions(self) -> tuple[PrimFunc, ...]:
+        """Return the function as drawn and as lowered."""
+        return self.func, self.lowered
+
+    def read_again(self) -> PrimFunc:
+        """Return the scheduled function read back from its text."""
+        return parse(script(self.scheduled))
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: WrongSample."""
@@ -85,7 +95,7 @@ class LoopCase:
         made = list(schedule_steps(self.func, schedule)) if schedule.steps else []
         self.scheduled = _last(made, self.func)
         apply = self.progress.apply
-        self.steps = list(self.sample.pipeline.steps(self.scheduled, verify=False, apply=apply))
+        self.steps = list(self.pipeline.steps(self.scheduled, verify=False, apply=apply))
         self.progress.fired = [step.name for step in self.steps if step.changed]
         self.lowered = _last(self.steps, self.scheduled)
         if count_nodes(self.lowered) > _MOST_NODES:
@@ -93,7 +103,7 @@ class LoopCase:
         problems = verify(self.lowered)
         if problems:
             raise WrongSample("failed", f"the lowered program does not verify: {problems[0]}")
-        for fact in self.sample.pipeline.gives:
+        for fact in self.pipeline.gives:
             for problem in fact.problems(self.lowered):
                 raise WrongSample(
                     "failed", f"the lowered program does not hold {fact.name}: {problem}"

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from irkit.codegen import compile_object, emit, emit_executor
-from irkit.core import IRKitError, IRModule, walk
+from irkit.core import Function, IRKitError, IRModule, walk
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.sample import Sample
@@ -19,7 +19,14 @@ from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.memory_plan import overwritten, values_of
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.progress import TierProgress
-from irkit.graph import GRAPH_LEVEL, GraphFunc, arrays_of, interpret
+from irkit.graph import (
+    GRAPH_LEVEL,
+    GraphFunc,
+    arrays_of,
+    constants_of,
+    interpret,
+    parse_module,
+)
 from irkit.ir import PrimFunc, Var
 from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
 from irkit.runtime import Model
@@ -44,7 +51,23 @@ class ModelCase:
                 self.module = module_of(sample)
             except IRKitError as error:
                 raise WrongSample("failed", f"the importer refuses it: {error}") from None
-        self.lowered = self.module
+        self.scheduled = self.lowered = self.module
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """Return the functions as drawn and as lowered."""
+        modules = (self.module, self.lowered)
+        return tuple(func for module in modules for func in module.functions.values())
+
+    def read_again(self) -> IRModule:
+        """Return the module read back from its text."""
+        constants = {
+            each.digest: each.array
+            for func in self.module.functions.values()
+            if isinstance(func, GraphFunc)
+            for each in constants_of(func).values()
+        }
+        return parse_module(self.module.script(), constants=constants)
 
     def run(self, *, native: bool = True) -> None:
         """Run all tiers, or all but native code. Raises: WrongSample."""

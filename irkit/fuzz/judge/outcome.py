@@ -58,6 +58,11 @@ class Outcome(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, **changes)
 
 
+def fault_text(symptom: str, named: str) -> str:
+    """Return a symptom and the guilty pass, if known, in words."""
+    return f"{symptom} after {named}" if named else symptom
+
+
 class WrongSample(Exception):
     """Raised to end the judging of a sample that is wrong."""
 

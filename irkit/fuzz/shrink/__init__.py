@@ -22,12 +22,8 @@ from irkit.fuzz.shrink.choices import (
     shrink_choices as shrink_choices,
 )
 from irkit.fuzz.shrink.forked_judge import (
-    LIMITS as LIMITS,
-    Judge as Judge,
     judge_in_fork as judge_in_fork,
 )
 from irkit.fuzz.shrink.make_small import (
-    CANDIDATES as CANDIDATES,
-    SmallSample as SmallSample,
     make_small as make_small,
 )

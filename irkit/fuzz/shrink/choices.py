@@ -5,14 +5,12 @@ kind of sample smaller: with numbers left out, or lower, the generator draws ano
 is always legal. 0 is the simplest choice, and what follows the end of the list.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from time import monotonic
+from collections.abc import Callable, Sequence
 
+from irkit.debug import Family, Search
 from irkit.fuzz.picks import Picks, beginning_with
 
 Choices = tuple[int, ...]
-Holds = Callable[[Choices], bool]
-_CHUNKS = (64, 32, 16, 8, 4, 3, 2, 1)
 
 
 def record_choices(picks: Picks) -> tuple[Picks, list[int]]:
@@ -31,70 +29,42 @@ def replay_choices(choices: Sequence[int]) -> Picks:
     return beginning_with(choices, Picks(lambda count: 0))
 
 
-def shrink_choices(choices: Choices, holds: Holds, *, seconds: float, candidates: int) -> Choices:
-    """Return a shorter, or lower, list of choices for which something still holds.
-
-    The search is greedy and deterministic, unless time runs out: chunks are left out, then set to
-    0, then single numbers are lowered, until nothing more can be done.
-    """
-    search = _ChoiceSearch(holds, monotonic() + seconds, candidates)
-    best, before = _trimmed(choices), ()
-    while best != before and not search.is_over:
-        before = best
-        for moves in (_shorter, _zeroed, _lower):
-            best = search.improved(best, moves)
-    return best
+def shrink_choices(
+    choices: Choices, holds: Callable[[Choices], bool], *, seconds: float, candidates: int
+) -> Choices:
+    """Return a shorter, or lower, list of choices for which something still holds."""
+    search = Search(holds, lambda made: made, seconds=seconds, candidates=candidates)
+    return search.run(_trimmed(choices), _FAMILIES)
 
 
-class _ChoiceSearch:
-    def __init__(self, holds: Holds, end: float, most: int) -> None:
-        self.holds, self.end, self.left = holds, end, most
-        self.known: set[Choices] = set()
-
-    @property
-    def is_over(self) -> bool:
-        return self.left <= 0 or monotonic() >= self.end
-
-    def improved(self, best: Choices, moves: "Moves") -> Choices:
-        """Apply each move that keeps the property."""
-        for size in _CHUNKS:
-            at = len(best) - 1  # From the end: what comes later depends on what comes before.
-            while at >= 0 and not self.is_over:
-                start = max(0, at - size + 1)
-                taken = next((made for made in moves(best, start, size) if self._takes(made)), None)
-                best = best if taken is None else taken
-                at = min(start - 1, len(best) - 1)
-        return best
-
-    def _takes(self, made: Choices) -> bool:
-        if made in self.known or self.is_over:
-            return False
-        self.known.add(made)
-        self.left -= 1
-        return self.holds(made)
+# From the end, because what comes later depends on what comes before.
+def _places(choices: Choices) -> list[int]:
+    return list(reversed(range(len(choices))))
 
 
-Moves = Callable[[Choices, int, int], Iterator[Choices]]
+def _left_out(choices: Choices, places: Sequence[int]) -> Choices:
+    gone = set(places)
+    return _trimmed([each for at, each in enumerate(choices) if at not in gone])
 
 
-def _shorter(choices: Choices, start: int, size: int) -> Iterator[Choices]:
-    yield _trimmed(choices[:start] + choices[start + size :])
+def _zeroed(choices: Choices, places: Sequence[int]) -> Choices:
+    gone = set(places)
+    return _trimmed([0 if at in gone else each for at, each in enumerate(choices)])
 
 
-def _zeroed(choices: Choices, start: int, size: int) -> Iterator[Choices]:
-    chunk = choices[start : start + size]
-    if any(chunk):
-        yield _trimmed(choices[:start] + (0,) * len(chunk) + choices[start + size :])
+def _lower_values(choices: Choices) -> list[tuple[int, int]]:
+    """List lower values of single numbers: halves of them, least first, and one less."""
+    found: list[tuple[int, int]] = []
+    for at in _places(choices):
+        value = choices[at]
+        halves = {value >> shift for shift in range(1, value.bit_length())}
+        found += [(at, lower) for lower in sorted(halves | {value - 1}) if lower > 0]
+    return found
 
 
-def _lower(choices: Choices, start: int, size: int) -> Iterator[Choices]:
-    """Lower a single number: to the least that holds among halves of it, and by one."""
-    if size > 1:
-        return
-    value = choices[start]
-    for lower in sorted({value >> shift for shift in range(1, value.bit_length())} | {value - 1}):
-        if 0 < lower < value:
-            yield (*choices[:start], lower, *choices[start + 1 :])
+def _lowered(choices: Choices, values: Sequence[tuple[int, int]]) -> Choices | None:
+    ((at, lower),) = values
+    return (*choices[:at], lower, *choices[at + 1 :])
 
 
 def _trimmed(choices: Sequence[int]) -> Choices:
@@ -103,3 +73,10 @@ def _trimmed(choices: Sequence[int]) -> Choices:
     while end and not choices[end - 1]:
         end -= 1
     return tuple(choices[:end])
+
+
+_FAMILIES: tuple[Family[Choices], ...] = (
+    Family("left out", _places, _left_out),
+    Family("zeros", lambda choices: [at for at in _places(choices) if choices[at]], _zeroed),
+    Family("lower", _lower_values, _lowered, together=False),
+)

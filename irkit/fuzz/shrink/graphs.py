@@ -1,15 +1,16 @@
 """Make a graph smaller: end it sooner, or begin it later, with intermediate values as inputs, or
 replace a branch by one side, or a call by the body of its function."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 
 import msgspec
 import numpy as np
 
 from irkit.core import IRKitError, IRModule, fresh, substitute
-from irkit.debug import InputSet
+from irkit.debug import Family, InputSet, all_moves
 from irkit.fuzz.generators.graphs.graph_samples import graph_results
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.graph import (
@@ -30,26 +31,32 @@ from irkit.graph import (
     verify,
 )
 
+Move: TypeAlias = Callable[[Sample], Sample | None]
 _GENEROUS = 1000.0
 # Nobody chose the numbers that a graph begins with: other rounding must not pass for the fault.
 _MORE = 16.0
 
 
-def smaller_graphs(sample: Sample) -> Iterator[Sample]:
+def _parts(sample: Sample) -> list[Move]:
     """List samples with less of a graph, the smallest first."""
     func = _graph_of(sample)
     if func is None:
-        return
-    bindings = func.body.bindings
-    for opened in _opened(func):
-        yield from _tried(sample, opened, (), opened.body.result, any_size=True)
-    for bind in bindings:
-        if isinstance(bind.var.type, TensorType) and not isinstance(bind.step, Constant):
-            yield from _tried(sample, func, (), bind.var)
-    for at in reversed(range(len(bindings))):
-        bind = bindings[at]
-        if isinstance(bind.var.type, TensorType) and bind.var is not func.body.result:
-            yield from _tried(sample, func, (bind,), func.body.result)
+        return []
+    bindings, result = func.body.bindings, func.body.result
+    tensors = [bind for bind in bindings if isinstance(bind.var.type, TensorType)]
+    ends = [bind.var for bind in tensors if not isinstance(bind.step, Constant)]
+    begins = [bind for bind in reversed(tensors) if bind.var is not result]
+    return [
+        *(
+            partial(_cut, func=opened, given=(), result=opened.body.result, any_size=True)
+            for opened in _opened(func)
+        ),
+        *(partial(_cut, func=func, given=(), result=var) for var in ends),
+        *(partial(_cut, func=func, given=(bind,), result=result) for bind in begins),
+    ]
+
+
+GRAPH_FAMILIES: tuple[Family[Sample], ...] = (Family("graph", _parts, all_moves, together=False),)
 
 
 def _graph_of(sample: Sample) -> GraphFunc | None:
@@ -80,16 +87,16 @@ def _bodies(step: GraphStep, codes: Mapping[Value, Lambda]) -> tuple[Body, ...]:
     return () if isinstance(step, Lambda) else bodies(step)
 
 
-def _tried(
+def _cut(
     sample: Sample,
     func: GraphFunc,
     given: tuple[Bind, ...],
     result: Value,
     *,
     any_size: bool = False,
-) -> Iterator[Sample]:
-    """Return the graph up to a result, with some values taken as inputs; None if it is not
-    legal."""
+) -> Sample | None:
+    """Return the graph up to a result, with some values taken as inputs; None if it is not legal,
+    or not smaller."""
     known = {bind.var for bind in given}
     needed, kept = {result}, list[Bind]()
     for bind in reversed(func.body.bindings):
@@ -97,21 +104,19 @@ def _tried(
             kept.append(bind)
             needed.update(used_inside(bind.step))
     if len(kept) >= len(func.body.bindings) and not given and not any_size:
-        return
+        return None
     new = tuple(bind.var for bind in given if bind.var in needed)
     params = tuple(param for param in func.params if param in needed)
     made = func.replace(params=(*params, *new), body=Body(tuple(reversed(kept)), result))
     try:
         inputs = [_inputs(func, each, params, new) for each in sample.inputs]
     except IRKitError:
-        return
+        return None
     if verify(made):
-        return
-    expected = [
-        _expected(made, each, *was)
-        for each, was in zip(inputs, _expected_before(sample), strict=True)
-    ]
-    yield msgspec.structs.replace(
+        return None
+    before = zip(inputs, sample.expected, sample.allowed, strict=True)
+    expected = [_expected(made, *each) for each in before]
+    return msgspec.structs.replace(
         sample,
         kind="graphs",
         ir=made,
@@ -121,19 +126,12 @@ def _tried(
     )
 
 
-_Expected: TypeAlias = tuple["tuple[Array, ...] | None", tuple[Tolerance, ...]]
-
-
-def _expected_before(sample: Sample) -> list[_Expected]:
-    return list(zip(sample.expected, sample.allowed, strict=True))
-
-
 def _expected(
     func: GraphFunc,
     inputs: InputSet,
     expected: tuple[Array, ...] | None,
     allowed: tuple[Tolerance, ...],
-) -> _Expected:
+) -> tuple[tuple[Array, ...] | None, tuple[Tolerance, ...]]:
     """Return the expected results: those that NumPy computes, if it did so for the whole, or else
     those of the graph itself."""
     if expected is not None and inputs.kind in ("whole numbers", "fractions"):

@@ -4,9 +4,8 @@ First the choices that it was drawn from are made fewer and lower, which works f
 passes are left out, and a loop function is taken apart by :func:`irkit.debug.reduce`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -15,17 +14,16 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from irkit.core import IRKitError, IRModule, walk
-from irkit.debug import FailingCase, InputSet, reduce
+from irkit.debug import FailingCase, Family, InputSet, Search, reduce
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.fuzz.shrink.choices import Choices, shrink_choices
 from irkit.fuzz.shrink.forked_judge import Judge
-from irkit.fuzz.shrink.graphs import smaller_graphs
-from irkit.fuzz.shrink.models import smaller_models
-from irkit.fuzz.shrink.texts import shorter_texts
+from irkit.fuzz.shrink.graphs import GRAPH_FAMILIES
+from irkit.fuzz.shrink.models import MODEL_FAMILIES
+from irkit.fuzz.shrink.texts import TEXT_FAMILIES
 from irkit.graph import Bind, GraphFunc, GraphIf, Invoke, Op
 from irkit.ir import Block, PrimFunc
-from irkit.transform import Pipeline
 
 SECONDS = 20.0
 CANDIDATES = 3_000
@@ -59,7 +57,7 @@ def make_small(
     samples are drawn anew, from fewer ``choices``. Each of the four searches takes at most
     ``seconds``.
     """
-    search = _SampleSearch(sample, outcome, judge_sample)
+    search = _SampleSearch(sample, outcome, judge_sample, seconds)
     if redraw is not None and choices:
         drawn = redraw  # Bound once, for the type checker.
 
@@ -72,14 +70,13 @@ def make_small(
         shrink_choices(choices, holds, seconds=seconds, candidates=CANDIDATES)
     is_file = sample.damaged or isinstance(sample.ir, str)
     if sample.damaged:
-        search.cut(shorter_texts, seconds)
+        search.cut(TEXT_FAMILIES)
     elif not is_file:
-        search.leave_out_passes(seconds)
+        search.cut(_PASSES)
     if isinstance(search.best.ir, PrimFunc) and search.best.inputs:
-        search.take_apart(seconds)
+        search.take_apart()
     elif not is_file:
-        is_model = isinstance(search.best.ir, bytes)
-        search.cut(smaller_models if is_model else smaller_graphs, seconds)
+        search.cut(MODEL_FAMILIES if isinstance(search.best.ir, bytes) else GRAPH_FAMILIES)
     best = search.best
     return SmallSample(
         best,
@@ -92,9 +89,12 @@ def make_small(
 
 
 class _SampleSearch:
-    def __init__(self, sample: Sample, outcome: Outcome, judge_sample: Judge) -> None:
+    def __init__(
+        self, sample: Sample, outcome: Outcome, judge_sample: Judge, seconds: float
+    ) -> None:
         self.wanted = self.outcome = outcome
         self.best, self.judge_sample, self.tried = sample, judge_sample, 0
+        self.seconds = seconds
 
     def takes(self, sample: Sample) -> bool:
         """Keep a sample as the best if the same is wrong with it."""
@@ -105,30 +105,12 @@ class _SampleSearch:
         self.best, self.outcome = sample, found
         return True
 
-    def leave_out_passes(self, seconds: float) -> None:
-        """Remove passes that are not needed: all at once, then fewer, the last ones first."""
-        end = monotonic() + seconds
-        size = len(self.best.pipeline.placed)
-        while size:
-            names = [p.name for _, p in self.best.pipeline.placed]
-            for at in range(len(names), 0, -size):
-                chunk = names[max(0, at - size) : at]
-                pipeline = _without(self.best.pipeline, chunk)
-                if pipeline is not None and monotonic() < end:
-                    self.takes(msgspec.structs.replace(self.best, pipeline=pipeline))
-            size //= 2
+    def cut(self, families: Sequence[Family[Sample]]) -> None:
+        """Leave out parts of a sample while the same is wrong with it."""
+        search = Search(self.takes, _key, seconds=self.seconds, candidates=CANDIDATES)
+        search.run(self.best, families)
 
-    def cut(self, smaller: Callable[[Sample], Iterator[Sample]], seconds: float) -> None:
-        """Take the first smaller graph, model or text with the same fault, as often as there is
-        one."""
-        end, before = monotonic() + seconds, None
-        while self.best is not before and monotonic() < end:
-            before = self.best
-            for made in smaller(before):
-                if monotonic() >= end or self.takes(made):
-                    break
-
-    def take_apart(self, seconds: float) -> None:
+    def take_apart(self) -> None:
         """Take statements, loops and numbers out of a loop function, and steps out of its schedule,
         with one set of inputs.
 
@@ -145,7 +127,7 @@ class _SampleSearch:
             if not self.holds(case):
                 continue  # Another set shows it, or only NumPy's results of the program do.
             try:
-                reduce(case, self.holds, seconds=seconds, candidates=CANDIDATES)
+                reduce(case, self.holds, seconds=self.seconds, candidates=CANDIDATES)
             except IRKitError:
                 continue
             return
@@ -178,14 +160,26 @@ def _is_like(wanted: Outcome, found: Outcome) -> bool:
     return wanted.tier == found.tier
 
 
-def _without(pipeline: Pipeline, names: Sequence[str]) -> Pipeline | None:
-    """Remove passes that can be removed; return None if none can, since another pass needs what
-    they give."""
-    left = pipeline
-    for name in reversed(names):
+def _key(sample: Sample) -> tuple[object, ...]:
+    ir = sample.ir if isinstance(sample.ir, (str, bytes)) else sample.ir.script()
+    return ir, str(sample.pipeline)
+
+
+def _names(sample: Sample) -> list[str]:
+    """List the passes of a sample, the last ones first."""
+    return [p.name for _, p in reversed(sample.pipeline.placed)]
+
+
+def _without(sample: Sample, names: Sequence[str]) -> Sample | None:
+    """Remove passes that can be removed: another pass may need what one gives."""
+    left = sample.pipeline
+    for name in names:
         with suppress(IRKitError):
             left = left.without(name)
-    return None if left is pipeline else left
+    return None if left is sample.pipeline else msgspec.structs.replace(sample, pipeline=left)
+
+
+_PASSES: tuple[Family[Sample], ...] = (Family("passes", _names, _without),)
 
 
 def _stages(sample: Sample) -> int:

@@ -4,7 +4,8 @@ The result is a model again, so ``onnx.reference`` computes its expected results
 whole. Names that a node reads inside of its own graphs (If, Loop, Scan) count as read by the node.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
@@ -13,7 +14,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import helper, numpy_helper
 
-from irkit.debug import InputSet
+from irkit.debug import Family, InputSet, all_moves
 from irkit.fuzz.generators.onnx_models.model_samples import model_results, model_values
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 
@@ -24,21 +25,25 @@ _GENEROUS = 16.0
 Names: TypeAlias = Sequence[str]
 Types: TypeAlias = dict[str, tuple[int, int]]
 """The element type and the rank of each value."""
+Candidate: TypeAlias = tuple[onnx.ModelProto, Names, Names]
+"""A model, the names of its results, and those of values to be given to it."""
 
 
-def smaller_models(sample: Sample) -> Iterator[Sample]:
-    """List samples with less of a model, mostly the smallest first."""
+def smaller_models(sample: Sample) -> list[Callable[[Sample], Sample | None]]:
+    """List the ways to leave out a part of a model, mostly those that leave least first."""
     whole = _OriginalModel.of(sample)
-    if whole is None:
-        return
-    results = [info.name for info in whole.model.graph.output]
-    size = _size(whole.model)
-    for made in _candidates(whole, results):
-        small = _completed(made, whole)
-        if small is not None and _size(small) < size:
-            found = _sample_of(sample, small, whole)
-            if found is not None:
-                yield found
+    return [] if whole is None else [partial(_cut, whole, each) for each in _candidates(whole)]
+
+
+MODEL_FAMILIES: tuple[Family[Sample], ...] = (
+    Family("model", smaller_models, all_moves, together=False),
+)
+
+
+def _cut(whole: "_OriginalModel", candidate: Candidate, sample: Sample) -> Sample | None:
+    small = _completed(candidate, whole)
+    smaller = small is not None and _size(small) < _size(whole.model)
+    return _sample_of(sample, small, whole) if small is not None and smaller else None
 
 
 class _OriginalModel(msgspec.Struct, frozen=True, eq=False):
@@ -82,12 +87,9 @@ class _OriginalModel(msgspec.Struct, frozen=True, eq=False):
         return known[a].shape == known[b].shape
 
 
-def _candidates(
-    whole: _OriginalModel, results: Names
-) -> Iterator[tuple[onnx.ModelProto, Names, Names]]:
-    """List models, the names of their results, and those of values to be given to them."""
+def _candidates(whole: _OriginalModel) -> Iterator[Candidate]:
     model, constant = whole.model, whole.constant
-    made = _made_by(model)
+    made, results = _made_by(model), [info.name for info in model.graph.output]
     for name in made:
         yield model, (name,), ()
     if len(results) > 1:
@@ -113,9 +115,7 @@ def _candidates(
         yield newer, results, ()
 
 
-def _completed(
-    candidate: tuple[onnx.ModelProto, Names, Names], whole: _OriginalModel
-) -> onnx.ModelProto | None:
+def _completed(candidate: Candidate, whole: _OriginalModel) -> onnx.ModelProto | None:
     """Keep what the results need, and declare the inputs; return None if that is not a valid
     model."""
     model, results, given = candidate

@@ -140,6 +140,18 @@ def test_any_predicate_about_a_case_can_be_kept() -> None:
     assert count_nodes(small.func) <= 12
 
 
+def test_memory_of_a_scope_that_does_not_matter_becomes_global() -> None:
+    func = parse(
+        "def f(C: f32[4]):\n"
+        '    T = alloc(f32[4], scope="shared")\n'
+        "    T[0] = f32(0.0)\n"
+        "    C[0] = T[0]\n"
+    )
+    case = FailingCase(func, DEFAULT, {"C": np.zeros(4, np.float32)})
+    small = reduce(case, lambda case: "alloc" in script(case.func)).case
+    assert "shared" not in script(small.func)
+
+
 def test_the_same_call_tries_the_same_candidates() -> None:
     case, failure = found(wrong_passes.subtract, 2, kernel("TILE"))
     first, second = reduce(case, failure), reduce(case, failure)

@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper
 from onnx.helper import make_node
 
 import irkit
-from irkit.fuzz.onnx_reference import reference_outputs
+from irkit.fuzz.generators.reference.onnx_reference import reference_outputs
 from tests.frontend.onnx.models import floats, model_of
 
 F16, F64, BF16 = np.dtype(np.float16), np.dtype(np.float64), np.dtype(ml_dtypes.bfloat16)

@@ -14,7 +14,11 @@ from onnx import numpy_helper
 from onnx.helper import make_node
 
 import irkit
-from irkit.fuzz.onnx_reference import reference_outputs, with_output, with_random_weights
+from irkit.fuzz.generators.reference.onnx_reference import (
+    reference_outputs,
+    with_output,
+    with_random_weights,
+)
 from tests.frontend.onnx.models import floats, model_of
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

@@ -3,7 +3,7 @@
 import pytest
 
 from irkit.core import IRKitError
-from irkit.fuzz.generators import Kind, choices_of_functions, choices_of_schedules
+from irkit.fuzz.generators import Kind, choices_of_seeds
 from irkit.fuzz.generators.draw_sample import KINDS, draw_sample, seed_choices
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.picks import beginning_with, picks_of
@@ -11,7 +11,7 @@ from irkit.ir import PrimFunc
 
 
 def test_each_function_of_the_seed_corpus_can_be_selected() -> None:
-    for lead, fixed in zip(choices_of_functions(), seed_functions(), strict=True):
+    for lead, fixed in zip(choices_of_seeds("programs"), seed_functions(), strict=True):
         drawn = draw_sample("programs", beginning_with(lead, picks_of(0))).ir
         assert isinstance(drawn, PrimFunc)
         assert [param.name for param in drawn.params] == [p.name for p in fixed.func.params]
@@ -22,12 +22,10 @@ def test_each_function_of_the_seed_corpus_can_be_selected() -> None:
 def test_a_campaign_tries_the_whole_seed_corpus(kinds: tuple[Kind, ...]) -> None:
     turns: list[Kind] = [kinds[number % len(kinds)] for number in range(700 * len(kinds))]
     led_to = {(drawn, seed_choices(drawn, 3, number)) for number, drawn in enumerate(turns)}
-    for kind, leads in (
-        ("programs", choices_of_functions()),
-        ("schedules", choices_of_schedules()),
-    ):
-        if kind in kinds:
-            assert {lead for drawn, lead in led_to if drawn == kind and lead} == set(leads)
+    for kind in kinds:
+        leads = {lead for drawn, lead in led_to if drawn == kind and lead}
+        assert leads == set(choices_of_seeds(kind))
+        assert bool(leads) == (kind in ("programs", "schedules"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -58,11 +58,16 @@ def drawn(number: int) -> Sample:
             number += 8
 
 
+def parts_of(sample: Sample) -> list[Sample]:
+    """Return the models with one part less."""
+    return [made for move in smaller_models(sample) if (made := move(sample)) is not None]
+
+
 @pytest.mark.parametrize("number", range(8))
 def test_every_part_of_a_right_model_is_right(number: int) -> None:
     sample = drawn(number)
     nodes = len(model_of(sample).graph.node)
-    for made in smaller_models(sample):
+    for made in parts_of(sample):
         assert judge(made, native=False).ok
         assert len(model_of(made).graph.node) <= nodes
 
@@ -121,7 +126,7 @@ def test_values_read_inside_of_branches_are_kept() -> None:
     inputs = [info("x", 2), info("cond", kind=BOOL)]
     sample = sample_of(nodes, inputs, [info("d", 2)], floats([1, -2]), np.array(True))
     seen = 0
-    for made in smaller_models(sample):
+    for made in parts_of(sample):
         graph = model_of(made).graph
         onnx.checker.check_model(model_of(made), full_check=True)  # pyright: ignore[reportUnknownMemberType]
         if [node.op_type for node in graph.node] == ["If"]:
@@ -136,4 +141,4 @@ def test_values_read_inside_of_branches_are_kept() -> None:
 def test_bytes_that_are_not_a_model_have_no_parts() -> None:
     sample = draw_sample("onnx", picks_of(0))
     damaged = msgspec.structs.replace(sample, ir=b"\xff\xfe")
-    assert list(smaller_models(damaged)) == []
+    assert smaller_models(damaged) == []

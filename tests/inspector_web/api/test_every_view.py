@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from benchmarks.fuzz.malformed_batches import malformed_case
+from benchmarks.fuzz.trace_cases import trace_seeds
 from irkit.core import FormatError, IRKitError
-from irkit.fuzz.malformed import malformed_case, trace_seeds
 from irkit.graph import (
     GRAPH_LEVEL,
     Apply,

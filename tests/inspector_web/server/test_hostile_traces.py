@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from irkit.fuzz.malformed import malformed_case, trace_seeds
+from benchmarks.fuzz.malformed_batches import malformed_case
+from benchmarks.fuzz.trace_cases import trace_seeds
 from irkit.inspector_web.load import Inspection
 from tests.inspector_web.pages import client_of
 

@@ -1,6 +1,6 @@
 """Traces of kernels that were parsed from a file."""
 
-from irkit.fuzz.seed_corpus.kernels import KERNELS
+from irkit.fuzz.generators.seed_corpus.texts import KERNELS
 from irkit.inspector_web import Texts
 from irkit.ir import parse
 from irkit.phases import trace

@@ -7,8 +7,8 @@ from onnx import TensorProto, helper
 
 import irkit
 from irkit.core import Span, rewrite
-from irkit.fuzz.seed_corpus.kernels import KERNELS
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES, scheduled
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES, scheduled
+from irkit.fuzz.generators.seed_corpus.texts import KERNELS
 from irkit.inspector_web import Texts, origins
 from irkit.ir import Stmt
 from irkit.phases import DEFAULT, trace

@@ -8,10 +8,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from irkit.core import IRModule
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
-from irkit.fuzz.seed_corpus.edge_cases import EDGE_CASES
-from irkit.fuzz.seed_corpus.graphs import GRAPHS
-from irkit.fuzz.seed_corpus.kernels import KERNELS
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES, scheduled
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES, scheduled
+from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES, GRAPHS, KERNELS
 from irkit.graph import parse as parse_graph
 from irkit.ir import PrimFunc, parse, script
 from irkit.phases import DEFAULT, GRAPH

@@ -202,9 +202,12 @@ def fit_inputs(case: FailingCase, func: PrimFunc) -> FailingCase | None:
 
 
 def shapes(case: FailingCase) -> list[Move]:
-    """Make buffers shorter along each axis, and drop axes of one element."""
+    """Make buffers shorter along each axis, drop axes of one element, and move allocated buffers to
+    global memory."""
     moves: list[Move] = []
     for number, buffer in enumerate(buffers_of(case.func)):
+        if buffer.scope != "global":
+            moves.append(partial(_in_global_memory, number=number))
         for axis, dim in enumerate(buffer.shape):
             size = _constant(dim)
             if size is None:
@@ -220,6 +223,14 @@ def shapes(case: FailingCase) -> list[Move]:
                 if 0 < new < size
             ]
     return moves
+
+
+def _in_global_memory(case: FailingCase, number: int) -> FailingCase | None:
+    buffers = buffers_of(case.func)
+    if number >= len(buffers) or buffers[number].scope == "global":
+        return None
+    made = buffers[number].replace(scope="global").copied()
+    return case.replace(func=substitute(case.func, {buffers[number]: made}))
 
 
 def _constant(dim: Expr) -> int | None:

@@ -106,8 +106,7 @@ def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
         shape = tuple(dim_size(dim, sizes) for dim in param.type.shape)
         if any(size < 0 for size in shape):
             raise Unusable("an extent is below 0")
-        rung = "whole numbers" if whole else "fractions"
-        args.append(draw_values(param.type.dtype, shape, rung, rng, (-3, 4)))
+        args.append(draw_values(param.type.dtype, shape, rung_of(whole=whole), rng, (-3, 4)))
     extents = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
     name = "whole" if whole else "fractions"
     return InputSet(name + (f" ({extents})" if extents else ""), rung_of(whole=whole), tuple(args))

@@ -1,6 +1,6 @@
 """Samples that are ONNX models, and what onnx.reference computes for them, also in f64.
 
-The reference uses nothing of irkit. ``irkit.fuzz.onnx_reference`` avoids its faults: models of old
+The reference uses nothing of irkit. ``reference.onnx_reference`` avoids its faults: models of old
 operator sets are converted first.
 """
 
@@ -22,8 +22,8 @@ from irkit.fuzz.generators.onnx_models.operators import (
     OnnxTensor,
 )
 from irkit.fuzz.generators.onnx_models.windows import PLAIN_OPERATORS
+from irkit.fuzz.generators.reference.onnx_reference import reference_outputs
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
-from irkit.fuzz.onnx_reference import reference_outputs
 from irkit.fuzz.picks import Picks
 from irkit.phases import GRAPH
 

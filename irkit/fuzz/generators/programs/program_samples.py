@@ -1,11 +1,8 @@
-"""Samples that are programs: stages with arguments and NumPy's results, loop functions, and calls
-of topi operators."""
+"""Samples that are programs: stages with arguments and NumPy's results, and loop functions."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from irkit import te
@@ -13,11 +10,6 @@ from irkit.core import IRKitError, any_node, rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.loops.lane_loops import lane_function
-from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
-from irkit.fuzz.generators.operators.operator_samples import draw_operators
-from irkit.fuzz.generators.programs.function_samples import draw_functions
-from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.reference.bounded import evaluate_bounded
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable, outputs_of
@@ -30,8 +22,6 @@ from irkit.passes.loop import storage_rewrite
 from irkit.phases import DEFAULT
 from irkit.transform import Pipeline
 
-_BARE = 5
-_DRAWN_FORMS = 7
 _MOST_STAGES = 3
 # Of the programs on floats, half use whole numbers, which are compared bit for bit.
 _THEMES = (
@@ -45,26 +35,15 @@ _PLAINLY = DEFAULT.without("simplify")
 """Without it, other passes meet expressions that are not simplified."""
 
 
-def draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
-    apply operators of topi, or operations or functions to special values."""
-    if picks.one_in(_BARE):
-        return draw_loops(picks)
-    if picks.one_in(8):
-        return draw_operators(picks)
-    if picks.one_in(20):
-        return draw_functions(picks)
-    if picks.one_in(7):
-        theme = picks.pick(_VALUE_THEMES)
-        sample = _sample_of(value_tensors(picks, theme), picks, theme)
-    else:
-        sample = draw_stages(picks, picks.pick(_THEMES))
-    assert isinstance(sample.ir, PrimFunc)
-    return (
-        msgspec.structs.replace(sample, ir=vectorize_short_loops(sample.ir))
-        if picks.one_in(6)
-        else sample
-    )
+def draw_values(picks: Picks) -> Sample:
+    """Draw a program of many operations on the same few elements."""
+    theme = picks.pick(_VALUE_THEMES)
+    return _sample_of(value_tensors(picks, theme), picks, theme)
+
+
+def draw_any_stages(picks: Picks) -> Sample:
+    """Draw a program of stages with a theme of its own."""
+    return draw_stages(picks, picks.pick(_THEMES))
 
 
 def draw_stages(picks: Picks, theme: Theme, most: int = _MOST_STAGES) -> Sample:
@@ -97,27 +76,26 @@ def sample_of(func: PrimFunc, tensors: Sequence[te.Tensor], picks: Picks, theme:
     )
 
 
-def draw_loops(picks: Picks) -> Sample:
-    """Draw a loop function, or take one of the seed corpus; the interpreter computes what must come
-    out."""
-    numbers: Numbers = "whole"
-    form = picks.below(_DRAWN_FORMS + 2)
-    if form > _DRAWN_FORMS:
-        fixed = picks.pick(seed_functions())
-        func, inputs = fixed.func, fixed.arguments(picks)
-    else:
-        numbers = picks.pick(_LOOP_NUMBERS)
-        if form < 4:
-            func = loop_function(picks, max_statements=3, wide=True)
-        else:
-            func = lane_function(picks) if form == 4 else thread_function(picks)
-        inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
+def draw_seed_function(picks: Picks) -> Sample:
+    """Take a function of the seed corpus; the interpreter computes what must come out."""
+    fixed = picks.pick(seed_functions())
+    return _loop_sample(fixed.func, fixed.arguments(picks), picks, "whole")
+
+
+def draw_loop_function(picks: Picks, make: Callable[[Picks], PrimFunc]) -> Sample:
+    """Draw a loop function and its arguments; the interpreter computes what must come out."""
+    numbers = picks.pick(_LOOP_NUMBERS)
+    func = make(picks)
+    inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
+    return _loop_sample(func, inputs, picks, numbers)
+
+
+def _loop_sample(func: PrimFunc, inputs: InputSet, picks: Picks, numbers: Numbers) -> Sample:
     if picks.one_in(4):
         func = _with_regions(func)
     if numbers == "special":
         func = func.replace(attrs=(*func.attrs, ("contract", False)))
     exact: tuple[Tolerance, ...] = (None,) * len(outputs_of(func))
-    features = (*features_of(func), f"rung:{numbers} loops")
     return Sample(
         "programs",
         func,
@@ -125,7 +103,7 @@ def draw_loops(picks: Picks) -> Sample:
         inputs=(inputs,),
         expected=(None,),
         allowed=(exact,),
-        features=features,
+        features=(*features_of(func), f"rung:{numbers} loops"),
         sound=True,
     )
 
@@ -134,13 +112,6 @@ def draw_limits(picks: Picks) -> Pipeline:
     """Pick the default passes, or as often those without limits for small functions: all that is
     drawn is small."""
     return DEFAULT if picks.below(2) else _FOR_SMALL
-
-
-@cache
-def choices_of_functions() -> tuple[tuple[int, ...], ...]:
-    """List the first choices of :func:`draw_program` that select each function of the seed
-    corpus."""
-    return tuple((_BARE - 1, _DRAWN_FORMS + 1, n) for n in range(len(seed_functions())))
 
 
 def _with_regions(func: PrimFunc) -> PrimFunc:

@@ -8,11 +8,9 @@ from irkit.core import IRKitError, any_node
 from irkit.debug import InputSet
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.functions import WHOLE
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
+from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES, KERNELS, THREADS
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.seed_corpus.edge_cases import EDGE_CASES
-from irkit.fuzz.seed_corpus.kernels import KERNELS
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
 from irkit.ir import Call, Const, PrimFunc, StepLimit, interpret, parse
 
 _MOST_STEPS = 300_000

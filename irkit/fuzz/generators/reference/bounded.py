@@ -9,8 +9,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from irkit.core import Node, postorder
-from irkit.fuzz.generators.reference import bounded_array
-from irkit.fuzz.generators.reference.bounded_array import Array, BoundedArray
+from irkit.fuzz.generators.reference.bounded_array import (
+    Array,
+    BoundedArray,
+    called,
+    chosen,
+    compared,
+    error_of,
+    exact,
+    largest,
+    product,
+    quotient,
+    rounded,
+    summed,
+    uncertain,
+)
 from irkit.ir import (
     Add,
     Binary,
@@ -44,7 +57,7 @@ def evaluate_bounded(
         for op in operations_of(tensors):
             if isinstance(op, PlaceholderOp):
                 tensor = op.output(0)
-                known[tensor] = bounded_array.exact(inputs[tensor], tensor.dtype)
+                known[tensor] = exact(inputs[tensor], tensor.dtype)
             else:
                 assert isinstance(op, ComputeOp)
                 known.update(zip(op.outputs, _stage(op, known, dims), strict=True))
@@ -56,7 +69,7 @@ def _final(found: BoundedArray) -> tuple[Array, Array | None]:
     value = found.value.astype(numpy_dtype(found.dtype))
     if found.error is None or not found.dtype.is_float:
         return value, found.error
-    rounding = bounded_array.rounded(found.value, found.error, found.dtype)
+    rounding = rounded(found.value, found.error, found.dtype)
     return value, rounding.error
 
 
@@ -66,15 +79,12 @@ def _stage(
     spatial = tuple(_number(axis.extent, dims) for axis in op.axis)
     gathered = tuple(_number(axis.extent, dims) for axis in op.reduce_axis)
     shape = (*spatial, *gathered)
-    symbols: dict[Node, BoundedArray] = {
-        var: bounded_array.exact(np.asarray(size, np.int64), var.dtype)
-        for var, size in dims.items()
-    }
+    symbols = _symbols(dims)
     for place, axis in enumerate((*op.axis, *op.reduce_axis)):
         form = [-1 if at == place else 1 for at in range(len(shape))]
         begin = _number(axis.dom.begin, dims)
         steps = np.arange(begin, begin + shape[place], dtype=np.int64).reshape(form)
-        symbols[axis] = bounded_array.exact(steps, axis.dtype)
+        symbols[axis] = exact(steps, axis.dtype)
     grid = Grid(known, symbols)
     reduce = op.body[0]
     if not isinstance(reduce, Reduce):
@@ -87,11 +97,11 @@ def _stage(
 
 
 def _number(expr: Expr, dims: Mapping[Var, int]) -> int:
-    symbols: dict[Node, BoundedArray] = {
-        var: bounded_array.exact(np.asarray(size, np.int64), var.dtype)
-        for var, size in dims.items()
-    }
-    return max(0, int(Grid({}, symbols).value(expr).value))
+    return max(0, int(Grid({}, _symbols(dims)).value(expr).value))
+
+
+def _symbols(dims: Mapping[Var, int]) -> dict[Node, BoundedArray]:
+    return {var: exact(np.asarray(size, np.int64), var.dtype) for var, size in dims.items()}
 
 
 def _spread(found: BoundedArray, shape: tuple[int, ...]) -> BoundedArray:
@@ -106,9 +116,9 @@ def _reduction(
     axes = tuple(range(rank, sources[0].value.ndim))
     if len(sources) == 1 and sources[0].dtype.is_float:
         if isinstance(result, Add):
-            return [bounded_array.summed(sources[0], axes, mask)]
+            return [summed(sources[0], axes, mask)]
         if isinstance(result, (Max, Min)):
-            return [bounded_array.largest(sources[0], axes, mask, most=isinstance(result, Max))]
+            return [largest(sources[0], axes, mask, most=isinstance(result, Max))]
     return _by_hand(reduce, sources, mask, rank)
 
 
@@ -126,8 +136,8 @@ def _by_hand(
         grid = Grid({}, values)
         new = [grid.value(result) for result in reducer.results]
         if mask is not None:
-            cond = bounded_array.exact(mask.reshape(*spatial, points)[..., point], reduce.dtype)
-            new = [bounded_array.chosen(cond, a, b) for a, b in zip(new, state, strict=True)]
+            cond = exact(mask.reshape(*spatial, points)[..., point], reduce.dtype)
+            new = [chosen(cond, a, b) for a, b in zip(new, state, strict=True)]
         state = new
     return [_spread(each, spatial) for each in state]
 
@@ -161,23 +171,23 @@ class Grid:
     def _node(self, expr: Expr) -> BoundedArray:
         match expr:
             case Const(value, dtype):
-                return bounded_array.exact(full_of(value, dtype), dtype)
+                return exact(full_of(value, dtype), dtype)
             case Var():
                 return self.symbols[expr]
             case TensorRead():
                 return self._read(expr)
             case Select(cond, then, otherwise) | Conditional(cond, then, otherwise):
-                return bounded_array.chosen(self._of(cond), self._of(then), self._of(otherwise))
+                return chosen(self._of(cond), self._of(then), self._of(otherwise))
             case Cast(value):
                 return self._cast(self._of(value), expr)
             case Call(name, args) if expr.dtype.is_float:
-                return bounded_array.called(name, [self._of(arg) for arg in args], expr.dtype)
+                return called(name, [self._of(arg) for arg in args], expr.dtype)
             case Neg(a) if expr.dtype.is_float:
                 return BoundedArray(-self._of(a).value, self._of(a).error, expr.dtype)
             case Compare(a, b) if a.dtype.is_float:
                 x, y = self._of(a), self._of(b)
                 found = BINARY[type(expr)](x.value, y.value)
-                return bounded_array.compared(x, y, found, expr.dtype)
+                return compared(x, y, found, expr.dtype)
             case Binary(a, b) if expr.dtype.is_float:
                 return self._arithmetic(expr, self._of(a), self._of(b))
             case _:
@@ -185,29 +195,20 @@ class Grid:
 
     def _arithmetic(self, expr: Binary, a: BoundedArray, b: BoundedArray) -> BoundedArray:
         match expr:
-            case Add():
-                return bounded_array.rounded(
-                    a.value + b.value,
-                    bounded_array.error_of(a) + bounded_array.error_of(b),
-                    expr.dtype,
-                )
-            case Sub():
-                return bounded_array.rounded(
-                    a.value - b.value,
-                    bounded_array.error_of(a) + bounded_array.error_of(b),
-                    expr.dtype,
-                )
+            case Add() | Sub():
+                value = BINARY[type(expr)](a.value, b.value)
+                return rounded(value, error_of(a) + error_of(b), expr.dtype)
             case Mul():
-                return bounded_array.rounded(*bounded_array.product(a, b), expr.dtype)
+                return rounded(*product(a, b), expr.dtype)
             case Div():
-                return bounded_array.rounded(*bounded_array.quotient(a, b), expr.dtype)
+                return rounded(*quotient(a, b), expr.dtype)
             case Min() | Max():
                 found = BINARY[type(expr)](a.value, b.value)
                 if a.error is None and b.error is None:
                     return BoundedArray(found, None, expr.dtype)
                 return BoundedArray(
                     found,
-                    np.maximum(bounded_array.error_of(a), bounded_array.error_of(b)),
+                    np.maximum(error_of(a), error_of(b)),
                     expr.dtype,
                 )
             case _:
@@ -230,7 +231,7 @@ class Grid:
                 value = call(name, [arg.value for arg in args], args[0].dtype)
             case _:
                 raise NotImplementedError(f"no meaning for {type(expr).__name__}")
-        return BoundedArray(value, bounded_array.uncertain(args, np.shape(value)), expr.dtype)
+        return BoundedArray(value, uncertain(args, np.shape(value)), expr.dtype)
 
     def _cast(self, given: BoundedArray, expr: Cast) -> BoundedArray:
         value = convert(given.value, expr.dtype)
@@ -243,7 +244,7 @@ class Grid:
             return BoundedArray(value, given.error, expr.dtype)
         if given.error is None:  # One rounding, as in NumPy.
             return BoundedArray(value.astype(np.float64), None, expr.dtype)
-        return bounded_array.rounded(given.value.astype(np.float64), given.error, expr.dtype)
+        return rounded(given.value.astype(np.float64), given.error, expr.dtype)
 
     def _read(self, read: TensorRead) -> BoundedArray:
         source = self.tensors[read.tensor]
@@ -261,7 +262,7 @@ class Grid:
             return BoundedArray(zeros, None, read.dtype)
         at = tuple(places)
         error = None if source.error is None else np.asarray(source.error[at])
-        wild = bounded_array.uncertain(given, form)
+        wild = uncertain(given, form)
         if wild is not None:
             error = np.maximum(0.0 if error is None else error, wild)
         return BoundedArray(np.asarray(source.value[at]), error, read.dtype)

@@ -7,11 +7,7 @@ schedule_samples, stage_schedules.
 """
 
 from irkit.fuzz.generators.schedules.attempt import (
-    OFTEN as OFTEN,
     WrongSchedule as WrongSchedule,
-    size_of as size_of,
-    try_primitive as try_primitive,
-    wrong_schedule as wrong_schedule,
 )
 from irkit.fuzz.generators.schedules.draw_table import (
     DRAWERS as DRAWERS,

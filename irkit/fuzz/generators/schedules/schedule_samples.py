@@ -1,7 +1,6 @@
 """Samples with a schedule: accepted primitives, between refused ones."""
 
 from collections.abc import Sequence
-from functools import cache
 
 import msgspec
 import numpy as np
@@ -9,19 +8,16 @@ import numpy as np
 from irkit.core import IRKitError, Node, children, walk
 from irkit.debug import InputSet
 from irkit.fuzz.generators.features import features_of
-from irkit.fuzz.generators.operators.operator_samples import draw_operators
 from irkit.fuzz.generators.programs.program_samples import draw_limits, draw_stages
 from irkit.fuzz.generators.programs.seed_functions import function_of_schedule
 from irkit.fuzz.generators.sample import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.schedules.attempt import OFTEN, try_primitive, wrong_schedule
-from irkit.fuzz.generators.schedules.stage_schedules import draw_staged
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.generators.stages.theme import INTEGERS, SMALL, WHOLE
 from irkit.fuzz.picks import Picks
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 from irkit.ir import Block, For, PrimFunc, Stmt, as_int, interpret
 from irkit.schedule import Schedule, ScheduleTrace
 
-_ONE_IN = 40
 _MOST_STAGES = 4
 _MOST_STEPS = 8
 _PATIENCE = 40
@@ -41,19 +37,11 @@ _STORAGE = (
 _POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE)
 
 
-def draw_scheduled(picks: Picks) -> Sample:
-    """Draw a program and a schedule of up to 8 primitives.
+def with_schedule(sample: Sample, picks: Picks) -> Sample:
+    """Draw a schedule of up to 8 primitives for a program.
 
     Raises: WrongSchedule if a primitive is refused but changes something, or fails in another way.
     """
-    if picks.one_in(_ONE_IN):
-        return _seed_schedule(picks)
-    if picks.one_in(10):
-        return draw_staged(picks)
-    if picks.one_in(8):
-        sample = draw_operators(picks, scheduled=False)
-    else:
-        sample = draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
     assert isinstance(sample.ir, PrimFunc)
     trace, features = draw_trace(sample.ir, picks, picks.pick(_POOLS))
     if not trace.steps:
@@ -63,15 +51,12 @@ def draw_scheduled(picks: Picks) -> Sample:
     )
 
 
-@cache
-def choices_of_schedules() -> tuple[tuple[int, ...], ...]:
-    """List the first choices of :func:`draw_scheduled` that select each whole schedule of the seed
-    corpus."""
-    written = enumerate(SCHEDULES.values())
-    return tuple((_ONE_IN - 1, n, len(steps) - 1) for n, (_, steps) in written)
+def draw_small_stages(picks: Picks) -> Sample:
+    """Draw a program of stages to be scheduled."""
+    return draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
 
 
-def _seed_schedule(picks: Picks) -> Sample:
+def draw_seed_schedule(picks: Picks) -> Sample:
     """Take the first steps of a schedule of the seed corpus. It is legal, and shows a primitive
     that refuses too much, which no random schedule can.
 

@@ -6,12 +6,12 @@ import pytest
 
 from irkit.core import ScheduleError
 from irkit.debug import compare, scheduled_steps
-from irkit.fuzz.generators import Kind, Sample, choices_of_schedules
+from irkit.fuzz.generators import Kind, Sample, choices_of_seeds
 from irkit.fuzz.generators.draw_sample import Unusable, draw_sample
 from irkit.fuzz.generators.schedules import WrongSchedule
+from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.judge import judge, primitive_in
 from irkit.fuzz.picks import beginning_with, picks_of
-from irkit.fuzz.seed_corpus.schedules import SCHEDULES
 from irkit.ir import PrimFunc, interpret as run_loops
 
 
@@ -59,7 +59,7 @@ def test_schedules_have_accepted_steps_between_refused_ones() -> None:
 
 def _written(name: str) -> Sample:
     """Draw a whole schedule of the seed corpus."""
-    lead = choices_of_schedules()[list(SCHEDULES).index(name)]
+    lead = choices_of_seeds("schedules")[list(SCHEDULES).index(name)]
     return draw_sample("schedules", beginning_with(lead, picks_of(0)))
 
 

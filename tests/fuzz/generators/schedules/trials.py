@@ -22,10 +22,9 @@ from irkit.fuzz.generators.schedules.attempt import (
     wrong_schedule,
 )
 from irkit.fuzz.generators.schedules.draw_table import DRAWERS
+from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, KERNELS
 from irkit.fuzz.generators.stages.stage_tensors import stage_programs
 from irkit.fuzz.picks import Picks, picks_of
-from irkit.fuzz.seed_corpus.block_programs import CHAIN, HALO, MATMUL_RELU
-from irkit.fuzz.seed_corpus.kernels import KERNELS
 from irkit.ir import (
     Block,
     Buffer,
@@ -54,7 +53,12 @@ _SIZES = ((5, 3), (1, 4), (8, 2))
 
 _FIXED = [
     parse(text.strip() + "\n")
-    for text in (MATMUL_RELU, CHAIN, HALO, *KERNELS.values())
+    for text in (
+        BLOCK_PROGRAMS["MATMUL_RELU"],
+        BLOCK_PROGRAMS["CHAIN"],
+        BLOCK_PROGRAMS["HALO"],
+        *KERNELS.values(),
+    )
     if "with block" in text and "exp(" not in text  # Whole numbers stay whole.
 ]
 

@@ -1,7 +1,7 @@
 """Allocations move inwards, but never into a loop that carries values in them."""
 
 from irkit.core import Recorder, recording
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import THREADS
 from irkit.ir import Allocate, Evaluate, If, Seq, script, verify
 from irkit.ir.threads import BARRIER
 from irkit.passes import loop

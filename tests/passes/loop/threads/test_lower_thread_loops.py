@@ -3,7 +3,7 @@
 import pytest
 
 from irkit.core import IRKitError, walk
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import THREADS
 from irkit.ir import For
 from irkit.passes.loop import lower_thread_loops
 from tests.passes.loop.threads.execution import func_of

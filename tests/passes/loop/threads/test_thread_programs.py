@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import THREADS
 from irkit.ir import no_thread_loops
 from irkit.phases import build, lower
 from tests.passes.loop.threads.execution import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import rewrite
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import THREADS
 from irkit.ir import Evaluate, seq
 from irkit.ir.threads import is_barrier
 from irkit.passes.loop import thread_sync

@@ -3,7 +3,7 @@
 import pytest
 
 from irkit.core import IRKitError
-from irkit.fuzz.seed_corpus.thread_kernels import THREADS
+from irkit.fuzz.generators.seed_corpus.texts import THREADS
 from irkit.ir import script
 from irkit.passes.loop import unify_thread_bindings
 from tests.passes.loop.threads.execution import func_of
