@@ -32,21 +32,12 @@ class MemorySlot(msgspec.Struct, frozen=True):
     first: int
     last: int
 
-    def overlaps(self, other: "MemorySlot") -> bool:
-        """Return True if both are live at some time."""
-        return self.first <= other.last and other.first <= self.last
-
 
 class MemoryPlan(msgspec.Struct, frozen=True):
     """An arena of ``size`` bytes and the slots in it, in order of their bindings."""
 
     size: int
     slots: tuple[MemorySlot, ...]
-
-    @property
-    def unshared(self) -> int:
-        """The bytes that the slots would need without sharing."""
-        return sum(_aligned(slot.size) for slot in self.slots)
 
     def slot(self, value: str, item: int = 0) -> MemorySlot | None:
         """Return the slot of a tensor, or None if it is not in the arena."""

@@ -71,10 +71,6 @@ class StageSchedule:
     def _repr_html_(self) -> str:
         return self._build.sch._repr_html_()  # pyright: ignore[reportPrivateUsage] -- protocol of notebooks
 
-    def normalize(self) -> "StageSchedule":
-        """Do nothing: all loops start at 0 already."""
-        return self
-
     def lower(self, args: Sequence[Arg], name: str = "main") -> PrimFunc:
         """Schedule the function whose parameters are ``args``, in that order.
 

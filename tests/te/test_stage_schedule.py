@@ -255,12 +255,6 @@ def test_a_stage_rolls_and_is_prefetched() -> None:
     assert_same_results(te.create_prim_func([a, c]), s.lower([a, c]))
 
 
-def test_normalize_changes_nothing() -> None:
-    _, _, c = chain()
-    s = te.create_schedule(c)
-    assert s.normalize() is s
-
-
 def test_a_sum_over_nothing_is_scheduled_like_others() -> None:
     a = te.placeholder((3, 0), name="A")
     k = te.reduce_axis((0, 0), name="k")

@@ -1,6 +1,6 @@
-"""Integer arithmetic of the loop IR: constant folding, ranges, residues, and simplest forms.
+"""Integer arithmetic of the loop IR: constant folding, ranges, and simplest forms.
 
-Reading order: fold (constants); interval, transfer (the range of each operation), bounds, modular,
+Reading order: fold (constants); interval, transfer (the range of each operation), bounds,
 ranges (of loop variables); then sums (sums over a table of atoms, on which the rest is built),
 emit, division, knowledge, comparison, simplify; linear_form is a short interface to it.
 
@@ -25,9 +25,6 @@ from irkit.ir.arith.linear_form import (
     IndexSums as IndexSums,
     LinearForm as LinearForm,
     linear as linear,
-)
-from irkit.ir.arith.modular import (
-    modular as modular,
 )
 from irkit.ir.arith.ranges import (
     loop_ranges as loop_ranges,

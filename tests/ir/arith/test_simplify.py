@@ -42,7 +42,6 @@ from irkit.ir import (
     select,
     simplify,
 )
-from irkit.ir.arith import modular
 
 A, J, K, N, M = (Var(name) for name in "ijknm")
 B = Var("b", BOOL)
@@ -200,13 +199,6 @@ def test_nothing_is_proved_about_what_may_overflow() -> None:
     assert not prove(ge(N * N, 0))
 
 
-def test_a_residue_shows_alignment() -> None:
-    assert modular(A * 16 + J * 8 + 4) == (8, 4)
-    assert modular((A * 6 + 3) % 4) == (2, 1)
-    assert modular(Var("x", I8) * 3) == (1, 0)
-    assert modular(const(12, I64)) == (0, 12)
-
-
 def test_a_linear_form_reads_computes_and_writes() -> None:
     form = linear(A * 3 + N // 2 - J + 7)
     assert form is not None
@@ -253,7 +245,6 @@ def test_ten_thousand_levels_are_simplified_fast_and_without_recursion(kind: str
     found = simplify(expr, RANGES)
     assert simplify(found, RANGES) is found
     assert bounds(expr, RANGES).contains(0)
-    modular(expr, RANGES)
     prove(lt(expr, 0), RANGES)
     assert perf_counter() - start < 20
     assert len(postorder(found)) <= len(postorder(expr)) + 10

@@ -58,7 +58,7 @@ from irkit.ir import (
     ramp,
     select,
 )
-from irkit.ir.arith import modular, simplify
+from irkit.ir.arith import simplify
 
 Case = tuple[Expr, dict[Var, Interval]]
 Env = dict[Var, int]
@@ -253,16 +253,6 @@ def test_bounds_contain_every_value(case: Case) -> None:
     found = bounds(expr, ranges)
     for env in environments(ranges):
         assert found.contains(value(expr, env))
-
-
-@FAST
-@given(cases())
-def test_a_residue_holds_for_every_value(case: Case) -> None:
-    expr, ranges = case
-    coefficient, residue = modular(expr, ranges)
-    for env in environments(ranges):
-        off = value(expr, env) - residue
-        assert off % coefficient == 0 if coefficient else off == 0
 
 
 def index(program: Program, dtype: DType, names: list[Expr]) -> Expr:
