@@ -6,7 +6,7 @@ import numpy as np
 
 from irkit.core import DTypeError
 from irkit.graph.arrays import cast_array
-from irkit.graph.ops.shapes import expect_float
+from irkit.graph.ops.shapes import expect_float, expect_number, float_type
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import BOOL, INTRINSICS, Intrinsic, from_numpy
@@ -17,14 +17,8 @@ def _relu(x: Array) -> Array:
     return np.maximum(x, x.dtype.type(0))
 
 
-def _float_type(tensors: Tensors, options: OpOptions) -> Type:
-    expect_float("x", tensors[0])
-    return tensors[0]
-
-
 def _number_type(tensors: Tensors, options: OpOptions) -> Type:
-    if tensors[0].dtype.is_bool:
-        raise DTypeError("argument x must be a number, found bool")
+    expect_number("x", tensors[0])
     return tensors[0]
 
 
@@ -33,7 +27,7 @@ def _test_type(tensors: Tensors, options: OpOptions) -> Type:
     return TensorType(tensors[0].shape, BOOL)
 
 
-_TYPES = {"float": _float_type, "number": _number_type}
+_TYPES = {"float": float_type, "number": _number_type}
 
 
 def _not_type(tensors: Tensors, options: OpOptions) -> Type:
@@ -79,7 +73,7 @@ def _cast(given: tuple[Array, ...], options: OpOptions) -> Array:
 ELEMENTWISE = (
     # Functions of integers alone are no operators.
     *(_intrinsic(row) for row in INTRINSICS.values() if row.arity == 1 and row.on in _TYPES),
-    _unary("reciprocal", lambda x: 1 / x, _float_type),
+    _unary("reciprocal", lambda x: 1 / x, float_type),
     _unary("relu", _relu, _number_type),
     _unary("negative", np.negative, _number_type),
     _unary("logical_not", np.invert, _not_type),

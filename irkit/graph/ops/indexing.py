@@ -120,10 +120,6 @@ def _pad(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.pad(cut, grown, constant_values=np.asarray(options.scalar("value")).astype(x.dtype))
 
 
-def _take_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
-    return with_axis(ranks, options)
-
-
 def _take_type(tensors: Tensors, options: OpOptions) -> Type:
     x, indices = tensors
     axis = options.int("axis")
@@ -221,7 +217,7 @@ INDEXING = (
         _take_type,
         _take,
         (_AXIS,),
-        resolve=_take_options,
+        resolve=with_axis,
     ),
     OpSpec(
         "full",

@@ -4,16 +4,20 @@ import numpy as np
 
 from irkit.core import ShapeError
 from irkit.graph.ops.linear import widened
-from irkit.graph.ops.shapes import expect_dtype, expect_extent, expect_float, expect_rank, with_axis
+from irkit.graph.ops.shapes import expect_dtype, expect_extent, expect_rank, float_type, with_axis
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
-from irkit.graph.types import Type
+from irkit.graph.types import TensorType, Type
+
+
+def _channels_first(tensors: Tensors) -> TensorType:
+    x = float_type(tensors)
+    if len(x.shape) < 2:
+        raise ShapeError(f"argument x must be [N, C, ...], found rank {len(x.shape)}")
+    return x
 
 
 def _batch_norm_type(tensors: Tensors, options: OpOptions) -> Type:
-    x = tensors[0]
-    expect_float("x", x)
-    if len(x.shape) < 2:
-        raise ShapeError(f"argument x must be [N, C, ...], found rank {len(x.shape)}")
+    x = _channels_first(tensors)
     for name, given in zip(("scale", "bias", "mean", "var"), tensors[1:], strict=True):
         expect_dtype(name, given, x.dtype)
         expect_rank(name, given, 1, "one number a channel")
@@ -31,10 +35,7 @@ def _batch_norm(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 
 def _lrn_type(tensors: Tensors, options: OpOptions) -> Type:
-    x = tensors[0]
-    expect_float("x", x)
-    if len(x.shape) < 2:
-        raise ShapeError(f"argument x must be [N, C, ...], found rank {len(x.shape)}")
+    x = _channels_first(tensors)
     if options.int("size") < 1:
         raise ShapeError(f"attribute size must be at least 1, found {options.int('size')}")
     return x
@@ -50,11 +51,6 @@ def _lrn(given: tuple[Array, ...], options: OpOptions) -> Array:
         total[:, channel] = squares[:, first : channel + size // 2 + 1].sum(axis=1)
     scale = options.float("alpha") / size * total + options.float("bias")
     return (x / scale ** options.float("beta")).astype(given[0].dtype, copy=False)
-
-
-def _float_type(tensors: Tensors, options: OpOptions) -> Type:
-    expect_float("x", tensors[0])
-    return tensors[0]
 
 
 def _shifted(x: Array, axis: int) -> Array:
@@ -99,6 +95,6 @@ NORMALIZATION = (
             Attribute("bias", "float", 1.0),
         ),
     ),
-    OpSpec("softmax", "opaque", ("x",), _float_type, _softmax, _AXIS, resolve=with_axis),
-    OpSpec("log_softmax", "opaque", ("x",), _float_type, _log_softmax, _AXIS, resolve=with_axis),
+    OpSpec("softmax", "opaque", ("x",), float_type, _softmax, _AXIS, resolve=with_axis),
+    OpSpec("log_softmax", "opaque", ("x",), float_type, _log_softmax, _AXIS, resolve=with_axis),
 )

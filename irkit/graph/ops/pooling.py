@@ -4,9 +4,9 @@ from math import prod
 
 import numpy as np
 
-from irkit.core import DTypeError, ShapeError
+from irkit.core import ShapeError
 from irkit.graph.ops.linear import widened
-from irkit.graph.ops.shapes import dim, expect_float, tensor
+from irkit.graph.ops.shapes import dim, expect_float, expect_number, tensor
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.ops.windows import filled, spatial_axes, window_extents, windows
 from irkit.graph.types import TensorType, TupleType, Type
@@ -42,8 +42,7 @@ def _pool_type(tensors: Tensors, options: OpOptions) -> TensorType:
 
 
 def _max_type(tensors: Tensors, options: OpOptions) -> TensorType:
-    if tensors[0].dtype.is_bool:
-        raise DTypeError("argument x must be a number, found bool")
+    expect_number("x", tensors[0])
     return _pool_type(tensors, options)
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from irkit.core import DTypeError
 from irkit.graph.ops.linear import widened
-from irkit.graph.ops.shapes import checked_axes, checked_axis, dim
+from irkit.graph.ops.shapes import checked_axes, dim, expect_number, with_axis
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
 from irkit.ir import I64, Expr
@@ -28,8 +27,7 @@ def _reduced(shape: tuple[Expr, ...], axes: tuple[int, ...], keepdims: bool) -> 
 
 def _types(tensors: Tensors, options: OpOptions) -> Type:
     (x,) = tensors
-    if x.dtype.is_bool:
-        raise DTypeError("argument x must be a number, found bool")
+    expect_number("x", x)
     return TensorType(_reduced(x.shape, options.ints("axes"), options.flag("keepdims")), x.dtype)
 
 
@@ -72,10 +70,6 @@ def _reduction(name: str, run: Callable[[Array, tuple[int, ...], bool], Array]) 
     return OpSpec(name, "reduction", ("x",), _types, arrays, attributes, resolve=_options)
 
 
-def _arg_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
-    return options.replace(axis=checked_axis(options.int("axis"), ranks[0]))
-
-
 def _arg_types(tensors: Tensors, options: OpOptions) -> Type:
     axes = (options.int("axis"),)
     return TensorType(_reduced(tensors[0].shape, axes, options.flag("keepdims")), I64)
@@ -87,7 +81,7 @@ def _arg(name: str, run: Callable[..., Array]) -> OpSpec:
         return np.asarray(run(given[0], axis=axis, keepdims=keepdims)).astype(np.int64)
 
     attributes = (Attribute("axis", "int", 0), Attribute("keepdims", "bool", False))
-    return OpSpec(name, "reduction", ("x",), _arg_types, arrays, attributes, resolve=_arg_options)
+    return OpSpec(name, "reduction", ("x",), _arg_types, arrays, attributes, resolve=with_axis)
 
 
 REDUCTION = (

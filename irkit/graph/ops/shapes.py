@@ -206,7 +206,19 @@ def expect_dtype(name: str, given: TensorType, wanted: DType) -> None:
         )
 
 
+def expect_number(name: str, given: TensorType) -> None:
+    """Raise DTypeError if the elements of an argument are bools."""
+    if given.dtype.is_bool:
+        raise DTypeError(f"argument {name} must be a number, found bool")
+
+
 def expect_float(name: str, given: TensorType) -> None:
     """Raise DTypeError unless an argument has a float type."""
     if not given.dtype.is_float:
         raise DTypeError(f"argument {name} must have a float type, found {given.dtype}")
+
+
+def float_type(tensors: Sequence[TensorType], options: OpOptions | None = None) -> TensorType:
+    """Return the type of the first argument, which must be of floats."""
+    expect_float("x", tensors[0])
+    return tensors[0]

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class StepReader(StmtReader):
     def _elements(
         self, node: ast.Call, items: list[ast.expr], shape: tuple[int, ...], dtype: DType
     ) -> NDArray[Any]:
-        count = _product(shape)
+        count = prod(shape)
         if len(items) != count:
             raise self.error(f"expected {count} elements, found {len(items)}", node)
         numbers = [self._number(item, dtype) for item in items]
@@ -149,7 +150,7 @@ class StepReader(StmtReader):
             little = np.frombuffer(data, element.newbyteorder("<"))
             return little.astype(element).reshape(shape)
         except ValueError:
-            wanted = _product(shape) * element.itemsize
+            wanted = prod(shape) * element.itemsize
             raise self.error(f"expected {wanted} bytes in hexadecimal", node) from None
 
     def _known(self, node: ast.expr, shape: tuple[int, ...], declared: TensorType) -> ArrayData:
@@ -181,13 +182,6 @@ def _extents(kind: Type | None) -> tuple[int, ...] | None:
         return None
     extents = [as_int(extent) for extent in kind.shape]
     return None if None in extents else tuple(extent or 0 for extent in extents)
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count
 
 
 def _standing_alone(node: ast.expr) -> list[str]:

@@ -40,8 +40,17 @@ def is_used_outside(func: PrimFunc, buffers: set[Buffer], *inside: Stmt) -> bool
     return is_used(replace_stmts(func, from_here), buffers)
 
 
-def check_inputs_stay(
+def check_moved(
     old: PrimFunc, new: PrimFunc, name: str, what: str, apart_from: frozenset[str] = frozenset()
+) -> None:
+    """Check that all blocks compute the same values after one has moved."""
+    check_visible(new, find_block(new, name), what)
+    check_inputs_stay(old, new, name, what, apart_from)
+    check_readers_stay(old, new, name, what)
+
+
+def check_inputs_stay(
+    old: PrimFunc, new: PrimFunc, name: str, what: str, apart_from: frozenset[str]
 ) -> None:
     """Check that a moved block reads the same values as before.
 

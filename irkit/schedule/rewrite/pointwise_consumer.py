@@ -1,6 +1,6 @@
 """Move a pointwise consumer under a loop of its producer, with the loops of the producer."""
 
-from irkit.core import ScheduleError, Span, substitute, walk
+from irkit.core import ScheduleError, Span, any_node, substitute, walk
 from irkit.ir import (
     Block,
     Buffer,
@@ -112,7 +112,7 @@ def _check_finished(func: PrimFunc, consumer: Block, producer: Block, made: Buff
                 f"also computes elements of {made.name!r}",
                 at=other,
             )
-    again = any(True for axis in producer.axes for _ in walk(axis.binding, on=(Min, Max)))
+    again = any(any_node(axis.binding, (Min, Max)) for axis in producer.axes)
     if again and written_by(consumer) & read_by(consumer):
         raise ScheduleError(
             f"cannot move {consumer.name!r} to block {producer.name!r}, which computes some "
@@ -127,7 +127,7 @@ def _check_whole(func: PrimFunc, consumer: Block, producer: Block, made: Buffer)
     An intermediate buffer that is read at every point was written there, or the program is
     undefined.
     """
-    asks = any(True for _ in walk(consumer.body, on=(If, Conditional, Select)))
+    asks = any_node(consumer.body, (If, Conditional, Select))
     known = allocation(func, made) is not None and not asks
     for block in (consumer,) if known else (consumer, producer):
         if not points_of(func, block).covers_all_points():

@@ -6,7 +6,7 @@ part.
 
 from collections.abc import Sequence
 
-from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.core import Node, ScheduleError, Span, any_node, rewrite, walk
 from irkit.ir import (
     Allocate,
     Assert,
@@ -78,7 +78,7 @@ class StagedCopy:
         found = (*self.loads, *self.stores)
         if not found:
             raise self.error("nothing there touches it", at)
-        if self.stores and any(True for _ in walk(self.root, on=Assert)):
+        if self.stores and any_node(self.root, Assert):
             raise self.error("an assertion there may fail before the copy is written back", at)
         box = box_of(found, ranges_at(self.func))
         span = Span("schedule", self.primitive, parent=at.span)

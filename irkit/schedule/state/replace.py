@@ -8,7 +8,6 @@ from irkit.ir import (
     Allocate,
     Block,
     Buffer,
-    For,
     Let,
     Load,
     PrimFunc,
@@ -20,7 +19,7 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
-from irkit.schedule.state.lookup import allocation, path_to
+from irkit.schedule.state.lookup import allocation, nest_of
 
 _N = TypeVar("_N", bound=Node)
 
@@ -36,12 +35,7 @@ def inside_bindings(body: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
 
 def remove_block(func: PrimFunc, block: Block) -> PrimFunc:
     """Delete a block and the loops that become empty."""
-    gone: Stmt = block
-    for stmt in reversed(path_to(func, block)[:-1]):
-        if not isinstance(stmt, For):
-            break
-        gone = stmt
-    return replace_stmts(func, {gone: seq()})
+    return replace_stmts(func, {nest_of(func, block): seq()})
 
 
 def replace_buffer(root: _N, old: Buffer, new: Buffer) -> _N:

@@ -87,14 +87,10 @@ def _is_first(cond: Expr, loop: For, sums: IndexSums) -> bool:
     at_begin = form - Sum({var: factor}) + sums.sum_of(loop.begin).scaled(factor)
     if any(any_node(sums.atom(atom), Load) for atom in form.terms):
         return False
-    if any(atom != var and _mentions(sums.atom(atom), loop) for atom in form.terms):
+    if any(atom != var and loop.var in walk(sums.atom(atom)) for atom in form.terms):
         return False
     low, high = at_begin.exact(sums.spans)
     return (factor > 0 and low >= 0) or (factor < 0 and high <= 0)
-
-
-def _mentions(expr: Expr, loop: For) -> bool:
-    return any(node is loop.var for node in walk(expr))
 
 
 def _decided(cond: Expr, sums: IndexSums) -> Expr:

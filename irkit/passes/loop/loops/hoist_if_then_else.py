@@ -36,21 +36,18 @@ def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
             return None
         steady, varying = _sorted(branch, loop)
         if not steady or (branch.otherwise is not None and varying):
-            if any_node(branch.cond, Load) and not _mentions(branch.cond, loop):
+            if any_node(branch.cond, Load) and loop.var not in walk(branch.cond, Var):
                 remark(branch, "the condition reads memory, which the loop may change: left inside")
             return None
         inside = branch.then
         if varying:
             inside = branch.replace(cond=logical_and(*varying))
-        otherwise = None if branch.otherwise is None else _other(loop, branch.otherwise)
+        otherwise = None  # Or a loop around the other branch, with a variable of its own.
+        if branch.otherwise is not None:
+            otherwise = fresh(loop.replace(body=branch.otherwise))
         return If(logical_and(*steady), loop.replace(body=inside), otherwise)
 
     return rewrite(func, hoist, on=For)
-
-
-def _other(loop: For, body: Stmt) -> Stmt:
-    """Return a loop around the other branch, with a variable of its own."""
-    return fresh(loop.replace(body=body))
 
 
 def _sorted(branch: If, loop: For) -> tuple[list[Expr], list[Expr]]:
@@ -61,10 +58,6 @@ def _sorted(branch: If, loop: For) -> tuple[list[Expr], list[Expr]]:
     steady: list[Expr] = []
     varying: list[Expr] = []
     for cond in conjuncts(branch.cond):
-        changes = any_node(cond, Load) or _mentions(cond, loop)
+        changes = any_node(cond, Load) or loop.var in walk(cond, Var)
         (varying if changes else steady).append(cond)
     return steady, varying
-
-
-def _mentions(expr: Expr, loop: For) -> bool:
-    return any(node is loop.var for node in walk(expr, Var))

@@ -162,7 +162,7 @@ def _misfit(found: _DoubleBuffer) -> str:
         return "its size is not constant"
     if not found.fill or not found.ordered:
         return "it is not filled by statements that come before all that use it"
-    if any(True for _ in walk(loop.body, View)):
+    if any_node(loop.body, View):
         return "a view in its loop can alias it"
     if any(any_node(stmt, (Evaluate, Assert)) for stmt in found.fill):
         return "a statement that fills it has an effect other than on memory"

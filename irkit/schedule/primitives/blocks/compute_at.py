@@ -23,9 +23,7 @@ from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.analysis.solve_axes import solve_axes
 from irkit.schedule.checks.order import (
-    check_inputs_stay,
-    check_readers_stay,
-    check_visible,
+    check_moved,
     is_used,
     is_used_outside,
     scope_of,
@@ -62,9 +60,7 @@ def compute_at(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     for buffer in written:
         body = Allocate(buffer, body, span=span)
     made = replace_stmts(rest, {loop: loop.replace(body=body)})
-    check_visible(made, find_block(made, name), what)
-    check_inputs_stay(func, made, name, what)
-    check_readers_stay(func, made, name, what)
+    check_moved(func, made, name, what)
     return made
 
 

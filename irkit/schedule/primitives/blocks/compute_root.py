@@ -7,9 +7,7 @@ from irkit.ir import Allocate, PrimFunc, replace_stmts, seq
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.checks.order import (
-    check_inputs_stay,
-    check_readers_stay,
-    check_visible,
+    check_moved,
     is_used,
     is_used_outside,
 )
@@ -64,7 +62,5 @@ def compute_root(func: PrimFunc, name: str) -> PrimFunc:
     for buffer in inside:
         body = Allocate(buffer, body, span=span)
     made = replace_stmts(rest, {top: body})
-    check_visible(made, find_block(made, name), what)
-    check_inputs_stay(func, made, name, what)
-    check_readers_stay(func, made, name, what)
+    check_moved(func, made, name, what)
     return made

@@ -1,6 +1,6 @@
 """The primitive decompose_padding: split a padded copy into a fill and a copy of the interior."""
 
-from irkit.core import Node, ScheduleError, Span, substitute, walk
+from irkit.core import Node, ScheduleError, Span, any_node, substitute, walk
 from irkit.ir import (
     GE,
     GT,
@@ -93,7 +93,7 @@ def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr
         reason = "it reduces"
     elif not isinstance(choice, (Conditional, Select)) or not isinstance(choice.otherwise, Const):
         reason = "it does not choose between a value and a constant"
-    elif any(True for _ in walk(choice.cond, on=Load)):
+    elif any_node(choice.cond, Load):
         reason = "its condition depends on loaded values, not only on the position"
     elif len(writes_of(func, store.buffer)) != 1:
         reason = f"other blocks also write {store.buffer.name!r}"

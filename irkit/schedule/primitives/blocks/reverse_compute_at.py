@@ -36,7 +36,7 @@ from irkit.schedule.analysis.guards import reduced_over
 from irkit.schedule.analysis.ranges import facts_of, inside_extents, ranges_at
 from irkit.schedule.analysis.solve_axes import inverse_interval
 from irkit.schedule.checks.order import (
-    check_inputs_stay,
+    check_moved,
     check_readers_stay,
     check_visible,
     scope_of,
@@ -117,11 +117,8 @@ def _solved(func: PrimFunc, name: str, var: Var) -> PrimFunc:
         made, {loop: loop.replace(body=inside_bindings(loop.body, lambda body: seq(body, moved)))}
     )
     made = _lifted(made, name, written)
-    check_visible(made, find_block(made, name), what)
-    check_inputs_stay(
-        func, made, name, what, frozenset(producer.block.name for producer in producers)
-    )
-    check_readers_stay(func, made, name, what)
+    checked = frozenset(producer.block.name for producer in producers)
+    check_moved(func, made, name, what, apart_from=checked)
     _check_turns(func, made, name, loop, what)
     return made
 

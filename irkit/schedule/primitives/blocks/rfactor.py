@@ -33,7 +33,7 @@ from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
-from irkit.schedule.state.lookup import blocks_below, find_loop, path_to
+from irkit.schedule.state.lookup import blocks_below, find_loop, nest_of, path_to
 
 
 def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, str]:
@@ -101,11 +101,7 @@ def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Accumulatio
 def _parts(func: PrimFunc, block: Block, loop: For, what: str) -> _ReductionLoops:
     reducing = reduced_over(block)
     path = path_to(func, block)
-    chain: list[For] = []
-    for stmt in reversed(path[:-1]):
-        if not isinstance(stmt, For):
-            break
-        chain.insert(0, stmt)
+    chain = [stmt for stmt in path[path.index(nest_of(func, block)) :] if isinstance(stmt, For)]
     reason = ""
     if any(axis.kind == "opaque" for axis in block.axes):
         reason = "its block has an opaque axis"

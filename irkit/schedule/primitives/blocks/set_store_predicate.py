@@ -1,13 +1,12 @@
 """The primitive set_store_predicate: run a block only where a condition holds."""
 
-from irkit.core import ScheduleError, equal, substitute, walk
+from irkit.core import ScheduleError, any_node, equal, substitute, walk
 from irkit.ir import (
     Block,
     Expr,
     For,
     Load,
     PrimFunc,
-    Store,
     Var,
     View,
     logical_and,
@@ -15,7 +14,7 @@ from irkit.ir import (
     prove,
     replace_stmts,
 )
-from irkit.schedule.analysis.accesses import only_store, variables, writes_of
+from irkit.schedule.analysis.accesses import only_store, read_by, variables, writes_of
 from irkit.schedule.analysis.guards import guards_of
 from irkit.schedule.arguments.condition import Condition, condition_expr
 from irkit.schedule.state.lookup import allocation, find_block, loops_to
@@ -56,7 +55,7 @@ def _is_repeated(func: PrimFunc, block: Block, asked: Expr) -> bool:
     store = only_store(block)
     if store is None or block.init is not None or any(a.kind != "spatial" for a in block.axes):
         return False
-    if any(load.buffer is store.buffer for load in walk(block, on=Load)) or _has_views(func):
+    if store.buffer in read_by(block) or any_node(func, View):
         return False
     bindings = {axis.var: axis.binding for axis in block.axes}
     repeating = {bindings[var] for var in variables(asked)}
@@ -85,14 +84,14 @@ def _is_unread(func: PrimFunc, block: Block, asked: Expr) -> bool:
     """Return True if the condition holds for every element of the block's buffer that is ever
     loaded."""
     store = only_store(block)
-    if store is None or allocation(func, store.buffer) is None or _has_views(func):
+    if store is None or allocation(func, store.buffer) is None or any_node(func, View):
         return False
     places = {at: n for n, at in enumerate(store.indices) if isinstance(at, Var)}
     spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
     if len(writes_of(func, store.buffer)) != 1 or not variables(asked) <= set(places) & spatial:
         return False
     ranges = loop_ranges(func)
-    readers = [other for other in walk(func, on=Block) if _reads(other, store)]
+    readers = [other for other in walk(func, on=Block) if store.buffer in read_by(other)]
     loads = sum(load.buffer is store.buffer for load in walk(func, on=Load))
     seen = 0
     for reader in readers:
@@ -108,11 +107,3 @@ def _is_unread(func: PrimFunc, block: Block, asked: Expr) -> bool:
             if not prove(found, ranges, guards_of(reader)):
                 return False
     return seen == loads  # No load is outside blocks.
-
-
-def _reads(block: Block, store: Store) -> bool:
-    return any(load.buffer is store.buffer for load in walk(block, on=Load))
-
-
-def _has_views(func: PrimFunc) -> bool:
-    return any(True for _ in walk(func, on=View))

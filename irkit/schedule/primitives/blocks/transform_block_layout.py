@@ -2,6 +2,7 @@
 map."""
 
 from collections.abc import Sequence
+from math import prod
 
 from irkit.core import Node, ScheduleError, Span, substitute
 from irkit.ir import (
@@ -10,7 +11,6 @@ from irkit.ir import (
     Block,
     Expr,
     For,
-    Interval,
     PrimFunc,
     Stmt,
     Var,
@@ -29,6 +29,7 @@ from irkit.ir import (
 from irkit.ir.analysis import accumulates
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import Points
+from irkit.schedule.analysis.ranges import inside_extents
 from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
 
@@ -113,7 +114,7 @@ def _kind(part: Expr, block: Block, what: str) -> AxisKind:
 
 
 def _extents(image: Sequence[Expr], block: Block, what: str) -> list[int]:
-    ranges = {axis.var: Interval(0, max((as_int(axis.extent) or 1) - 1, 0)) for axis in block.axes}
+    ranges = inside_extents(block, {})
     found: list[int] = []
     for part in image:
         box = bounds(part, ranges)
@@ -130,7 +131,7 @@ def _inverse(
     block: Block, image: Sequence[Expr], new: Sequence[Var], extents: Sequence[int], what: str
 ) -> dict[Node, Node]:
     """Solve for the old axes; verified by substituting the map, and by counting points."""
-    ranges = {axis.var: Interval(0, max((as_int(axis.extent) or 1) - 1, 0)) for axis in block.axes}
+    ranges = inside_extents(block, {})
     turned = Block(
         "",
         tuple(
@@ -158,11 +159,7 @@ def _inverse(
                 at=block,
             )
         found[axis.var] = back
-    count = wanted = 1
-    for extent in extents:
-        count *= extent
-    for axis in block.axes:
-        wanted *= as_int(axis.extent) or 0
+    count, wanted = prod(extents), prod(as_int(axis.extent) or 0 for axis in block.axes)
     if count != wanted:
         raise ScheduleError(
             f"cannot {what}: the new axes have {count} points, but the old ones {wanted}", at=block

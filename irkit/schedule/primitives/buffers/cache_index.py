@@ -1,6 +1,6 @@
 """The primitive cache_index: precompute costly indices of a block."""
 
-from irkit.core import ScheduleError, Span, rewrite, walk
+from irkit.core import ScheduleError, Span, any_node, rewrite, walk
 from irkit.ir import (
     Allocate,
     Buffer,
@@ -70,6 +70,6 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
 
 def _is_costly(at: Expr) -> bool:
     form = linear(at) if at.dtype.lanes == 1 else None
-    if form is None or any(True for _ in walk(at, on=Load)):
+    if form is None or any_node(at, Load):
         return False
     return any(not isinstance(atom, Var) for atom, _ in form.terms)

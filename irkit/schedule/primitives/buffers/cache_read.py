@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, rewrite, walk
-from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, Store, replace_stmts, seq
+from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, replace_stmts, seq
+from irkit.schedule.analysis.accesses import read_by, written_by
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
 from irkit.schedule.state.lookup import find_block, nest_of
@@ -22,11 +23,11 @@ def cache_read(
     """
     blocks = [find_block(func, each) for each in dict.fromkeys((name, *consumers))]
     for block in blocks:
-        if not any(load.buffer is buffer for load in walk(block, on=Load)):
+        if buffer not in read_by(block):
             raise ScheduleError(f"block {block.name!r} does not read {buffer.name!r}", at=block)
     around, first, last = _span_of(func, [nest_of(func, block) for block in blocks])
     for stmt in around[first : last + 1]:
-        if any(store.buffer is buffer for store in walk(stmt, on=Store)):
+        if buffer in written_by(stmt):
             raise ScheduleError(
                 f"cannot cache what block {name!r} reads: {buffer.name!r} is written in the same "
                 "loops",

@@ -1,6 +1,6 @@
 """The primitive double_buffer: mark a buffer for double buffering."""
 
-from irkit.core import ScheduleError, walk
+from irkit.core import ScheduleError, any_node, walk
 from irkit.ir import Allocate, Block, Buffer, For, Load, PrimFunc, Stmt, Store, View, replace_stmts
 from irkit.schedule.analysis.accesses import read_by, written_by
 from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
@@ -61,14 +61,10 @@ def _parts(loop: For) -> list[Stmt]:
     return [body] if stmts is None else list(stmts)
 
 
-def _is_fill(stmt: Stmt, buffer: Buffer) -> bool:
-    return any(store.buffer is buffer for store in walk(stmt, on=Store))
-
-
 def _fills_first(loop: For, buffer: Buffer) -> bool:
     """Return True if the statements that fill a buffer come before those that use it."""
     parts = _parts(loop)
-    fills = [at for at, stmt in enumerate(parts) if _is_fill(stmt, buffer)]
+    fills = [at for at, stmt in enumerate(parts) if buffer in written_by(stmt)]
     uses = [at for at, s in enumerate(parts) if at not in fills and is_used(s, {buffer})]
     return bool(fills) and bool(uses) and fills[-1] < uses[0]
 
@@ -76,9 +72,9 @@ def _fills_first(loop: For, buffer: Buffer) -> bool:
 def _fill_depends_on_loop(func: PrimFunc, loop: For, buffer: Buffer) -> bool:
     """Return True if the statements that fill a buffer access what the loop writes."""
     written = written_by(loop.body)
-    hidden = any(True for _ in walk(func.body, on=View))
+    hidden = any_node(func.body, View)
     for stmt in _parts(loop):
-        if _is_fill(stmt, buffer):
+        if buffer in written_by(stmt):
             own = {each.buffer for each in walk(stmt, on=Allocate)} | {buffer}
             read, stored = read_by(stmt) - own, written_by(stmt) - own
             if read & written or stored or (hidden and read):

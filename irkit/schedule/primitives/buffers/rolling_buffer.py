@@ -28,7 +28,7 @@ After::
 
 import msgspec
 
-from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.core import Node, ScheduleError, Span, any_node, rewrite, walk
 from irkit.ir import (
     Allocate,
     Axis,
@@ -133,7 +133,7 @@ class _RollingBuffer:
             raise self.error(
                 f"loop {loop.var.name!r} is {loop.kind}, so its iterations have no order"
             )
-        if any(True for _ in walk(loop.begin, on=Load)):
+        if any_node(loop.begin, Load):
             raise self.error(f"the begin of loop {loop.var.name!r} is loaded from memory")
         if self.home.attrs or self.buffer.strides is not None:
             raise self.error(f"{self.buffer.name!r} has attributes or strides; add them afterwards")
@@ -195,7 +195,7 @@ class _RollingBuffer:
         for part in guards_of(self.block):
             sides = (part.a, part.b) if isinstance(part, Compare) else ()
             over_axes = bool(sides) and all(all_loops.by_axes(side) is not None for side in sides)
-            if not over_axes or any(True for _ in walk(part, on=Load)):
+            if not over_axes or any_node(part, Load):
                 raise self.error("its predicate cannot be expressed over its axes")
 
     def check_inputs(self) -> None:

@@ -1,6 +1,6 @@
 """The primitive lift_scope: interchange a loop or an `if` with the scope directly around it."""
 
-from irkit.core import ScheduleError, Span, fresh, walk
+from irkit.core import ScheduleError, Span, any_node, fresh, walk
 from irkit.ir import (
     Block,
     For,
@@ -39,7 +39,7 @@ def lift_loop(func: PrimFunc, var: Var) -> PrimFunc:
         )
     find_unmarked_loop(func, var, "lift")
     _check_steady(func, holder, loop, f"cannot lift {var.name!r}")
-    if any(True for bound in (loop.begin, loop.end) for _ in walk(bound, on=Load)):
+    if any_node(loop.begin, Load) or any_node(loop.end, Load):
         raise ScheduleError(f"cannot lift {var.name!r}: its bounds read memory", at=loop)
     span = Span("schedule", "lift_scope", parent=loop.span)
     made = loop.replace(body=holder.replace(then=loop.body), span=span)
@@ -66,7 +66,7 @@ def lift_if(func: PrimFunc, block: Block) -> PrimFunc:
     if loop.var in variables(branch.cond):
         raise ScheduleError(f"{what}: its condition uses {loop.var.name!r}", at=branch)
     _check_steady(func, branch, loop, what)
-    reads = any(True for _ in walk(branch.cond, on=Load))
+    reads = any_node(branch.cond, Load)
     if reads and not prove(lt(loop.begin, loop.end), loop_ranges(func)):
         raise ScheduleError(
             f"{what}: its condition reads memory, and the loop may never run", at=branch

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import ScheduleError, Span, substitute, walk
+from irkit.core import ScheduleError, Span, any_node, substitute
 from irkit.ir import (
     Assert,
     Evaluate,
@@ -87,7 +87,7 @@ def _beside(func: PrimFunc, one: For, other: For, what: str) -> PrimFunc:
         raise ScheduleError(f"{what}the first does not come before the second", at=other)
     depends = dependences(func)
     for between in stmts[stmts.index(one) + 1 : stmts.index(other)]:
-        effect = any(True for part in (between, other) for _ in walk(part, on=(Evaluate, Assert)))
+        effect = any(any_node(part, (Evaluate, Assert)) for part in (between, other))
         if effect or depends.between(between, other):
             raise ScheduleError(
                 f"{what}a statement between them must run before the second", at=between

@@ -19,9 +19,11 @@ from irkit.ir import (
     le,
     loop_ranges,
     lt,
+    nested,
     product,
     prove,
     replace_stmts,
+    seq,
 )
 from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.checks.plain_loop import find_plain_loop
@@ -59,10 +61,9 @@ def split(
     if tail == "guard" and not exact:
         body = _guard(body, lt(value, loop.end))
     span = Span("schedule", "split", parent=loop.span)
-    made: Stmt = body
-    for at in range(len(inner) - 1, -1, -1):
-        made = For(inner[at], const(0, var.dtype), extents[at], made, span=span)
-    return replace_stmts(func, {loop: made}), inner
+    zero = const(0, var.dtype)
+    nest = [For(v, zero, end, seq(), span=span) for v, end in zip(inner, extents, strict=True)]
+    return replace_stmts(func, {loop: nested(nest, body)}), inner
 
 
 def _flat(parts: Sequence[Var], extents: Sequence[Expr]) -> Expr:

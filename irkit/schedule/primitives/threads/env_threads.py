@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import ScheduleError, Span, walk
+from irkit.core import ScheduleError, Span, any_node
 from irkit.ir import (
     Block,
     Evaluate,
@@ -33,7 +33,7 @@ def env_threads(
     """
     nest = next(stmt for stmt in path_to(func, block) if isinstance(stmt, (For, Block)))
     _check_axes(block, axes)
-    if any(True for _ in walk(nest, on=Evaluate)):
+    if any_node(nest, Evaluate):
         raise ScheduleError(
             f"cannot launch threads around block {block.name!r}: its nest has an effect other "
             "than on memory, such as a barrier",
