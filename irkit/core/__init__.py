@@ -110,6 +110,7 @@ from irkit.core.text.names import (
     ALIAS as ALIAS,
     Names as Names,
     PrintedNames as PrintedNames,
+    UniqueNames as UniqueNames,
     is_printable as is_printable,
     mangled as mangled,
 )

@@ -18,7 +18,6 @@ from irkit.graph.arrays import (
 )
 from irkit.graph.build import (
     Builder as Builder,
-    UniqueNames as UniqueNames,
     tensor_type as tensor_type,
 )
 from irkit.graph.codec import (

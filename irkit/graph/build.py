@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import IRKitError, Span
+from irkit.core import IRKitError, Span, UniqueNames
 from irkit.graph.arrays import ArrayData
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of
@@ -41,22 +41,6 @@ from irkit.ir import DType, ExprLike, as_dtype, index
 def tensor_type(shape: Sequence[ExprLike], dtype: DType | str = "f32") -> TensorType:
     """Return a tensor type; extents are ints or expressions."""
     return TensorType(tuple(index(extent) for extent in shape), as_dtype(dtype))
-
-
-class UniqueNames:
-    """Source of unique names: a name that is taken gets a number."""
-
-    def __init__(self, taken: Sequence[str] = ()) -> None:
-        self._taken = set(taken)
-        self._next: dict[str, int] = {}
-
-    def __call__(self, wanted: str) -> str:
-        name, number = wanted, self._next.get(wanted, 1)
-        while name in self._taken:
-            name, number = f"{wanted}_{number}", number + 1
-        self._next[wanted] = number
-        self._taken.add(name)
-        return name
 
 
 class Builder:

@@ -94,6 +94,7 @@ from irkit.ir.build import (
     call as call,
     cast as cast,
     eq as eq,
+    evaluates as evaluates,
     floordiv as floordiv,
     floormod as floormod,
     ge as ge,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from irkit.core import DTypeError
+from irkit.core import DTypeError, Node
 from irkit.ir.buffer import Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BOOL, I64, MAX_LANES, DType, as_dtype, common
@@ -31,7 +31,7 @@ from irkit.ir.expr import (
     meet,
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
-from irkit.ir.stmt import Allocate, For, Let, Seq, Stmt, View
+from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
 
 
 def eq(a: ExprLike, b: ExprLike) -> Expr:
@@ -246,3 +246,8 @@ def nested(around: Sequence[For | Let | Allocate | View], body: Stmt) -> Stmt:
 def is_empty(stmt: Stmt) -> bool:
     """Return True if a statement is the empty sequence."""
     return isinstance(stmt, Seq) and not stmt.stmts
+
+
+def evaluates(stmt: Node, name: str) -> bool:
+    """Return True if a statement evaluates a call of the intrinsic function of a name."""
+    return isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == name

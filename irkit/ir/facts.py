@@ -5,9 +5,9 @@ With verification on, every pass that gives a fact is checked for it.
 
 from irkit.core import Node, Problem, analysis, children, walk
 from irkit.ir.buffer import Load
+from irkit.ir.build import evaluates
 from irkit.ir.function import PrimFunc
-from irkit.ir.intrinsics import Call
-from irkit.ir.stmt import Block, Evaluate, For, LoopKind, Stmt, Store
+from irkit.ir.stmt import Block, For, LoopKind, Stmt, Store
 from irkit.transform import Fact
 
 LOOP = "loop"
@@ -81,9 +81,7 @@ def _threads(func: PrimFunc) -> list[Problem]:
     barriers = [
         Problem("a barrier is left", stmt)
         for stmt in _statements(func)
-        if isinstance(stmt, Evaluate)
-        and isinstance(stmt.value, Call)
-        and stmt.value.name == "barrier"
+        if evaluates(stmt, "barrier")
     ]
     return _loops(func, "thread") + barriers
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.codegen import ALIGNMENT, Copy, ExecutorPlan, KernelCall, TensorPlace, TensorSpec
-from irkit.core import IRKitError
+from irkit.core import IRKitError, UniqueNames
 from irkit.graph import (
     Bind,
     Constant,
@@ -20,7 +20,6 @@ from irkit.graph import (
     TupleGet,
     TupleType,
     Type,
-    UniqueNames,
     Value,
     memory_plan,
     recorded_plan,

@@ -9,6 +9,7 @@ from irkit.core import (
     IRKitError,
     Node,
     Span,
+    UniqueNames,
     deep_recursion,
     rewrite,
     substitute,
@@ -79,17 +80,15 @@ def lower_stages(
     _check_args(args, name)
     operations = operations_of([arg for arg in args if isinstance(arg, Tensor)])
     _check_placeholders(operations, args, name)
-    names = _UniqueNames(arg.name for arg in args if isinstance(arg, Var))
+    names = UniqueNames(arg.name for arg in args if isinstance(arg, Var))
     buffers: dict[Tensor, Buffer] = {}
     for tensor in (*args, *(tensor for op in operations for tensor in op.outputs)):
         if isinstance(tensor, Tensor) and tensor not in buffers:
             span_here = _under(tensor.op.span, span)
-            buffers[tensor] = Buffer(
-                names.unique(tensor.name), tensor.shape, tensor.dtype, span=span_here
-            )
+            buffers[tensor] = Buffer(names(tensor.name), tensor.shape, tensor.dtype, span=span_here)
     params = tuple(buffers[arg] if isinstance(arg, Tensor) else arg for arg in args)
-    unique = _UniqueNames(())
-    blocks = {op: unique.unique(op.name) for op in operations if isinstance(op, ComputeOp)}
+    unique = UniqueNames()
+    blocks = {op: unique(op.name) for op in operations if isinstance(op, ComputeOp)}
     stages = [_stage(op, buffers, block, _under(op.span, span)) for op, block in blocks.items()]
     listed = set(args)
     body = seq(*stages)
@@ -119,23 +118,6 @@ def operations_of(tensors: Iterable[Tensor]) -> list[Operation]:
         for root in tensors:
             add(root.op)
     return list(order)
-
-
-class _UniqueNames:
-    """Generator of unique names for buffers or blocks."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self._taken = set(taken)
-        self._next: dict[str, int] = {}
-
-    def unique(self, name: str) -> str:
-        """Return the name, with a number if it is taken."""
-        found = name
-        while found in self._taken:
-            number = self._next[name] = self._next.get(name, 0) + 1
-            found = f"{name}_{number}"
-        self._taken.add(found)
-        return found
 
 
 def _under(span: Span | None, parent: Span | None) -> Span | None:

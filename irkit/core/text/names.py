@@ -139,3 +139,19 @@ class PrintedNames(dict[int, str]):
             number += 1
         self._next[wanted] = number + 1
         return f"{wanted}_{number}"
+
+
+class UniqueNames:
+    """Source of unique names: a name that is taken gets a number."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def __call__(self, wanted: str) -> str:
+        name, number = wanted, self._next.get(wanted, 1)
+        while name in self._taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self._next[wanted] = number
+        self._taken.add(name)
+        return name

@@ -14,10 +14,9 @@ from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import trip_count
+from irkit.ir.build import evaluates, trip_count
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
-from irkit.ir.intrinsics import Call
 from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt, Store
 
 Kind = Literal["flow", "anti", "output"]
@@ -137,11 +136,7 @@ class Dependences:
 
 def _acts(stmt: Evaluate | Assert) -> bool:
     """Return True if a statement does anything that can be observed."""
-    match stmt:
-        case Evaluate(Call("prefetch")):
-            return False
-        case _:
-            return True
+    return not evaluates(stmt, "prefetch")
 
 
 @analysis

@@ -5,6 +5,7 @@ from typing import Any
 
 from irkit.core import IRKitError, children
 from irkit.ir.buffer import Buffer
+from irkit.ir.build import evaluates
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.interp.arguments import nested_statements
@@ -20,7 +21,6 @@ from irkit.ir.interp.memory import (
     view,
 )
 from irkit.ir.interp.values import cast_function
-from irkit.ir.intrinsics import Call
 from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import (
     Allocate,
@@ -67,7 +67,7 @@ class StatementCompiler(ExpressionCompiler):
     def _find_barriers(self, body: Stmt) -> None:
         held: set[int] = set()
         for stmt in nested_statements(body):
-            if _is_barrier(stmt) or any(id(child) in held for child in children(stmt)):
+            if evaluates(stmt, "barrier") or any(id(child) in held for child in children(stmt)):
                 held.add(id(stmt))
                 if isinstance(stmt, For) and stmt.kind == "thread":
                     self.waiting.add(id(stmt))
@@ -244,10 +244,10 @@ class StatementCompiler(ExpressionCompiler):
         self.statement(stmt.body)
 
     def evaluate(self, stmt: Evaluate) -> None:
-        if _is_barrier(stmt):
+        if evaluates(stmt, "barrier"):
             after = self.code.label()
             self._stop(Barrier(after, stmt.span), after)
-        elif not (isinstance(stmt.value, Call) and stmt.value.name == "prefetch"):
+        elif not evaluates(stmt, "prefetch"):
             self.last = self.value(stmt.value)
 
     def assert_(self, stmt: Assert) -> None:
@@ -263,12 +263,6 @@ class StatementCompiler(ExpressionCompiler):
 
         self.code.emit(stop)
         self.code.goto(good, good)
-
-
-def _is_barrier(stmt: Stmt) -> bool:
-    return (
-        isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == "barrier"
-    )
 
 
 COMPILE: dict[type[Stmt], Callable[[StatementCompiler, Any], None]] = {

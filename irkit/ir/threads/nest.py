@@ -8,20 +8,17 @@ from collections.abc import Callable
 from irkit.core import Node, children, postorder, walk
 from irkit.ir.arith import simplify
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import call, maximum, trip_count
+from irkit.ir.build import call, evaluates, maximum, trip_count
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
-from irkit.ir.intrinsics import Call
-from irkit.ir.stmt import Allocate, Block, Evaluate, For, Let, Stmt, View
+from irkit.ir.stmt import Allocate, Block, For, Let, Stmt, View
 
 BARRIER = call("barrier")
 
 
 def is_barrier(stmt: Node) -> bool:
     """Return True if a statement is a barrier."""
-    return (
-        isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == "barrier"
-    )
+    return evaluates(stmt, "barrier")
 
 
 def is_block_loop(stmt: Node) -> bool:

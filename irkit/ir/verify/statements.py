@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.core import MAX_PROBLEMS, Node, Problem, check_fields, deep_recursion
+from irkit.ir.build import evaluates
 from irkit.ir.dtype import DType
 from irkit.ir.function import PrimFunc
-from irkit.ir.intrinsics import Call
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -147,7 +147,7 @@ def _view(checker: LoopChecker, stmt: View) -> None:
 
 def _evaluate(checker: LoopChecker, stmt: Evaluate) -> None:
     checker.expr(stmt.value)
-    if isinstance(stmt.value, Call) and stmt.value.name == "barrier":
+    if evaluates(stmt, "barrier"):
         checker.barrier()
 
 

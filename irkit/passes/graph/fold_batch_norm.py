@@ -25,7 +25,7 @@ After::
 
 import numpy as np
 
-from irkit.core import Span, remark, rewrite, walk
+from irkit.core import Span, UniqueNames, remark, rewrite, walk
 from irkit.graph import (
     ArrayData,
     Bind,
@@ -33,7 +33,6 @@ from irkit.graph import (
     Builder,
     GraphFunc,
     Op,
-    UniqueNames,
     Value,
     attributes,
     bindings_of,

@@ -28,7 +28,7 @@ from typing import cast
 
 import networkx as nx
 
-from irkit.core import Attrs, current_recorder, substitute
+from irkit.core import Attrs, UniqueNames, current_recorder, substitute
 from irkit.graph import (
     Apply,
     ArrayData,
@@ -41,7 +41,6 @@ from irkit.graph import (
     Op,
     TensorType,
     TupleType,
-    UniqueNames,
     Value,
     bindings_of,
     constants_of,

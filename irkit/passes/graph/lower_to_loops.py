@@ -18,7 +18,7 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from irkit.core import Function, IRKitError, IRModule, Span, same, structural_hash
+from irkit.core import Function, IRKitError, IRModule, Span, UniqueNames, same, structural_hash
 from irkit.graph import (
     Apply,
     Bind,
@@ -63,7 +63,7 @@ class _Kernels:
 
     def __init__(self, mod: IRModule, vector_bytes: int) -> None:
         self.made: dict[str, PrimFunc] = {}
-        self.taken = set(mod)
+        self.unused = UniqueNames(mod)
         self.vector_bytes = vector_bytes
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
@@ -75,10 +75,7 @@ class _Kernels:
         for name, known in self._by_hash.setdefault(key, []):
             if same(known, func):
                 return name
-        name, number = func.name, 1
-        while name in self.taken:
-            name, number = f"{func.name}_{number}", number + 1
-        self.taken.add(name)
+        name = self.unused(func.name)
         scheduled = default_schedule(func, vector_bytes=self.vector_bytes)
         self.made[name] = scheduled.replace(name=name)
         self._by_hash[key].append((name, func))

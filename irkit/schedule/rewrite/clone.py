@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from irkit.core import fresh, rewrite, walk
+from irkit.core import UniqueNames, fresh, rewrite, walk
 from irkit.ir import Block, PrimFunc, Stmt
 
 _S = TypeVar("_S", bound=Stmt)
@@ -12,7 +12,7 @@ class Cloner:
     """Copier of statements with fresh variables and buffers, and unused block names."""
 
     def __init__(self, func: PrimFunc) -> None:
-        self.taken = {block.name for block in walk(func, on=Block)}
+        self.name = UniqueNames(block.name for block in walk(func, on=Block))
 
     def clone(self, stmt: _S) -> _S:
         """Return a copy of a statement; blocks get the original name with a number."""
@@ -20,14 +20,6 @@ class Cloner:
 
     def _named(self, block: Block) -> Block:
         return block.replace(name=self.name(block.name))
-
-    def name(self, wanted: str) -> str:
-        """Reserve and return an unused block name: the wanted one, with a number if it is taken."""
-        name, at = wanted, 1
-        while name in self.taken:
-            name, at = f"{wanted}_{at}", at + 1
-        self.taken.add(name)
-        return name
 
 
 def new_name(func: PrimFunc, wanted: str) -> str:

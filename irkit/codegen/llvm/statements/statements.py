@@ -33,6 +33,7 @@ from irkit.ir import (
     Store,
     View,
     as_int,
+    evaluates,
 )
 
 # LLVM's time grows with the cube of the loop depth: 1 s for 256 optimised loops, minutes for 1,000.
@@ -218,7 +219,7 @@ def _view(scope: FunctionScope, node: View) -> None:
 
 
 def _evaluate(scope: FunctionScope, node: Evaluate) -> None:
-    if isinstance(node.value, Call) and node.value.name == "barrier":
+    if evaluates(node, "barrier"):
         return  # emit_function splits nests at barriers, so only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])

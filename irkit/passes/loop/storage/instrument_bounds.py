@@ -45,6 +45,7 @@ from irkit.ir import (
     as_int,
     conjuncts,
     convert,
+    evaluates,
     ge,
     logical_and,
     logical_not,
@@ -74,10 +75,6 @@ def instrument_bounds(func: PrimFunc) -> PrimFunc:
     with deep_recursion:
         made = _BoundsInstrumenter(func).run()
     return made if made is func else made.replace(attrs=(*made.attrs, (MARK, True)))
-
-
-def _is_prefetch(value: Expr) -> bool:
-    return isinstance(value, Call) and value.name == "prefetch"
 
 
 class _BoundsInstrumenter(Rewriter):
@@ -111,7 +108,7 @@ class _BoundsInstrumenter(Rewriter):
         ]
 
     def _checks(self, stmt: Stmt) -> Iterator[Assert]:
-        if isinstance(stmt, Evaluate) and _is_prefetch(stmt.value):
+        if evaluates(stmt, "prefetch"):
             return  # A prefetch does not load.
         for root, path in _roots(stmt):
             for load, under in guarded_loads(root, path):
