@@ -5,7 +5,6 @@ as data).
 """
 
 from irkit.codegen.executor_plan import (
-    ALIGNMENT as ALIGNMENT,
     Copy as Copy,
     ExecutorPlan as ExecutorPlan,
     KernelCall as KernelCall,

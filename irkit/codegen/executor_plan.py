@@ -4,8 +4,6 @@ from typing import Literal
 
 import msgspec
 
-ALIGNMENT = 64
-
 
 class TensorSpec(msgspec.Struct, frozen=True):
     """An input, output or parameter of a model.

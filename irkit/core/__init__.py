@@ -2,7 +2,7 @@
 
 Reading order: node (the base class and its field table), walk, rules, rewrite (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
-page: recorder, recursion, analysis, errors, span, field_checks, target, files, and text
+page: recorder, recursion, analysis, errors, limits, span, field_checks, target, files, and text
 (names, tokens, excerpts).
 
 The field table (``node``) is read once from the annotations of a class: children (traversal goes
@@ -36,6 +36,12 @@ from irkit.core.field_checks import (
 )
 from irkit.core.files import (
     atomic_write as atomic_write,
+)
+from irkit.core.limits import (
+    ALIGNMENT as ALIGNMENT,
+    FARTHEST as FARTHEST,
+    MOST_ELEMENTS as MOST_ELEMENTS,
+    PRINT_WIDTH as PRINT_WIDTH,
 )
 from irkit.core.module import (
     Codec as Codec,

@@ -8,14 +8,13 @@ caller; the executor allocates values of symbolic size.
 import msgspec
 import numpy as np
 
-from irkit.core import Attrs, IRKitError
+from irkit.core import ALIGNMENT, Attrs, IRKitError
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
 from irkit.graph.types import TensorType, TupleType, tensors_in
 from irkit.ir import as_int
 
-ALIGNMENT = 64
 _SIZE, _SLOT = "arena_size", "slot_"
 
 

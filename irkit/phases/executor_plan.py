@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.codegen import ALIGNMENT, Copy, ExecutorPlan, KernelCall, TensorPlace, TensorSpec
-from irkit.core import IRKitError, UniqueNames
+from irkit.codegen import Copy, ExecutorPlan, KernelCall, TensorPlace, TensorSpec
+from irkit.core import ALIGNMENT, IRKitError, UniqueNames
 from irkit.graph import (
     Bind,
     Constant,

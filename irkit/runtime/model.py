@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ALIGNMENT, ENTRY, OUT_OF_MEMORY, TensorSpec
-from irkit.core import DTypeError, InputError, IRKitError, ShapeError
+from irkit.codegen import ENTRY, OUT_OF_MEMORY, TensorSpec
+from irkit.core import ALIGNMENT, DTypeError, InputError, IRKitError, ShapeError
 from irkit.ir import as_dtype, numpy_dtype
 from irkit.runtime.package import PackageContents, read_package, target_mismatch, write_package
 from irkit.runtime.pool import link

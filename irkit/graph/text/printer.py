@@ -5,6 +5,7 @@ an assignment of its result to the bound name. Spans are not printed.
 """
 
 from irkit.core import (
+    PRINT_WIDTH,
     Attrs,
     IRKitError,
     Listing,
@@ -46,7 +47,6 @@ from irkit.ir import (
 )
 
 STEP = "    "
-WIDTH = 100
 RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
 
 
@@ -156,7 +156,7 @@ class _Printer:
         parts = [self.typed(param) for param in params]
         start = f"{indent}{word} {name if is_printable(name) else mangled(name)}("
         short = f"{start}{', '.join(parts)}):"
-        if len(short) <= WIDTH or not parts:
+        if len(short) <= PRINT_WIDTH or not parts:
             self.lines.append(short)
         else:
             self.lines += [start, *(f"{indent}{STEP}{part}," for part in parts), f"{indent}):"]

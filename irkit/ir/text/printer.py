@@ -7,6 +7,7 @@ from typing import cast
 
 from irkit.core import (
     ALIAS,
+    PRINT_WIDTH,
     Listing,
     Names,
     Node,
@@ -24,8 +25,6 @@ from irkit.ir.text.expr_printer import ExprPrinter
 from irkit.ir.text.memo import Memo, PrintedLines
 from irkit.ir.text.names import bound_symbols, symbols_in_order
 from irkit.ir.text.stmt_printer import STEP, Printer
-
-WIDTH = 100
 
 
 def script(node: PrimFunc | Node, *, names: Names | None = None) -> str:
@@ -100,6 +99,6 @@ def _header(printer: Printer, name: str, params: tuple[Buffer | Var, ...]) -> No
         printer.lines.clear()
         parts.append(f"{printer.exprs.name(param)}: {kind}")
     short = f"def {name}({', '.join(parts)}):"
-    fits = len(short) <= WIDTH and not any(ALIAS.match(part.split("=")[0]) for part in parts)
+    fits = len(short) <= PRINT_WIDTH and not any(ALIAS.match(part.split("=")[0]) for part in parts)
     printer.lines = before
     printer.lines += [short] if fits else [f"def {name}(", *(f"{STEP}{p}," for p in parts), "):"]

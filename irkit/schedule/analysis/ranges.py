@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from irkit.core import Node, children, deep_recursion
+from irkit.core import MOST_ELEMENTS, Node, children, deep_recursion
 from irkit.ir import (
     Block,
     Conditional,
@@ -20,8 +20,6 @@ from irkit.ir import (
 )
 from irkit.ir.analysis import is_in_bounds
 
-# No array is longer, so index arithmetic on extents does not wrap around.
-_LONGEST = 1 << 47
 _NOTHING = seq()
 
 
@@ -32,7 +30,7 @@ def ranges_at(func: PrimFunc, loops: Sequence[For] = ()) -> dict[Var, Interval]:
     for loop in loops:
         known = loop_ranges(loop.replace(body=_NOTHING), known)
     return {
-        var: Interval(box.low, _LONGEST) if box.low is not None and box.high is None else box
+        var: Interval(box.low, MOST_ELEMENTS) if box.low is not None and box.high is None else box
         for var, box in known.items()
     }
 
@@ -47,7 +45,7 @@ def inside_extents(block: Block, ranges: Mapping[Var, Interval]) -> dict[Var, In
     known = dict(ranges)
     for axis in block.axes:
         extent = as_int(axis.extent)
-        known[axis.var] = Interval(0, _LONGEST if extent is None else max(extent - 1, 0))
+        known[axis.var] = Interval(0, MOST_ELEMENTS if extent is None else max(extent - 1, 0))
     return known
 
 

@@ -7,13 +7,12 @@ from irkit.codegen.llvm.builder.scope import BufferPlace, Extent, FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type
 from irkit.codegen.llvm.expressions.expressions import evaluate
 from irkit.codegen.llvm.expressions.memory_access import as_i64
-from irkit.core import DTypeError
+from irkit.core import MOST_ELEMENTS, DTypeError
 from irkit.ir import Buffer, Expr, as_int
 
 # Larger arrays go to the heap: threads have small stacks.
 STACK_ARRAY = 64 << 10
 STACK_TOTAL = 256 << 10
-LARGEST = 1 << 47
 
 
 def place_buffer(scope: FunctionScope, buffer: Buffer, pointer: str) -> BufferPlace:
@@ -125,8 +124,8 @@ def _checked_product(scope: FunctionScope, factors: list[Extent]) -> str:
         fail_if(scope, text.op(f"extractvalue {pair} {both}, 1"), OUT_OF_MEMORY)
         total = text.op(f"extractvalue {pair} {both}, 0")
     if isinstance(total, int):
-        return str(min(total, LARGEST))
-    fail_if(scope, text.op(f"icmp ugt i64 {total}, {LARGEST}"), OUT_OF_MEMORY)
+        return str(min(total, MOST_ELEMENTS))
+    fail_if(scope, text.op(f"icmp ugt i64 {total}, {MOST_ELEMENTS}"), OUT_OF_MEMORY)
     return total
 
 

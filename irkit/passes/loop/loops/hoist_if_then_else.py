@@ -42,9 +42,7 @@ def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
         inside = branch.then
         if varying:
             inside = branch.replace(cond=logical_and(*varying))
-        otherwise = None  # Or a loop around the other branch, with a variable of its own.
-        if branch.otherwise is not None:
-            otherwise = fresh(loop.replace(body=branch.otherwise))
+        otherwise = None if branch.otherwise is None else fresh(loop.replace(body=branch.otherwise))
         return If(logical_and(*steady), loop.replace(body=inside), otherwise)
 
     return rewrite(func, hoist, on=For)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from irkit.core import Node, any_node, walk
+from irkit.core import FARTHEST, Node, any_node, walk
 from irkit.ir import (
     GE,
     GT,
@@ -31,7 +31,6 @@ from irkit.ir.arith import IndexSums, Interval, Product, Sum, simplify as simple
 
 Bound = int | Expr
 MAX_CHAIN = 64
-FARTHEST = 1 << 40  # A bound beyond this is not a limit, only the width of a type.
 
 
 class LoopGuard(msgspec.Struct, frozen=True, eq=False):

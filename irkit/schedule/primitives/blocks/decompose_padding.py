@@ -1,6 +1,6 @@
 """The primitive decompose_padding: split a padded copy into a fill and a copy of the interior."""
 
-from irkit.core import Node, ScheduleError, Span, any_node, substitute, walk
+from irkit.core import FARTHEST, Node, ScheduleError, Span, any_node, substitute, walk
 from irkit.ir import (
     GE,
     GT,
@@ -31,8 +31,6 @@ from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
-
-_FARTHEST = 1 << 40
 
 
 def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, str]:
@@ -160,7 +158,7 @@ def _limits(part: Expr, var: Var) -> tuple[int, int] | None:
     if not isinstance(part, Compare) or not part.a.dtype.is_integer or part.a.dtype.lanes != 1:
         return None
     form = linear(part.a - part.b)
-    if form is None or len(form.terms) != 1 or abs(form.constant) > _FARTHEST:
+    if form is None or len(form.terms) != 1 or abs(form.constant) > FARTHEST:
         return None
     ((atom, factor),) = form.terms
     if atom is not var or factor not in (1, -1):
@@ -172,5 +170,5 @@ def _limits(part: Expr, var: Var) -> tuple[int, int] | None:
     strict = isinstance(part, (LT, GT))
     at = -form.constant if factor == 1 else form.constant
     if less == (factor == 1):
-        return -_FARTHEST, at + (not strict)
-    return at + strict, _FARTHEST
+        return -FARTHEST, at + (not strict)
+    return at + strict, FARTHEST

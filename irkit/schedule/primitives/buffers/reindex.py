@@ -3,7 +3,7 @@ axes of a block."""
 
 from collections.abc import Sequence
 
-from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.core import MOST_ELEMENTS, Node, ScheduleError, Span, rewrite, walk
 from irkit.ir import (
     Allocate,
     Axis,
@@ -137,7 +137,7 @@ class _ReindexedCopy:
         if isinstance(item, Var):
             return extents[item]
         box = bounds(item, self.ranges)
-        if box.low is None or box.high is None or box.low < 0 or box.high >= 1 << 47:
+        if box.low is None or box.high is None or box.low < 0 or box.high >= MOST_ELEMENTS:
             raise self.error("the map is negative or has no constant bounds")
         return const(box.high + 1, item.dtype)
 
