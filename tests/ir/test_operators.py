@@ -1,6 +1,7 @@
 """The declarations of operations on two operands hold, and every place that needs a line has it."""
 
 import ast
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -63,7 +64,7 @@ ON_BOOLS = {BitAnd, BitOr, BitXor, Min, Max, And, Or}
 SEMANTICS = Path(__file__).parents[2] / "docs" / "semantics.md"
 
 
-def values(dtype: DType) -> list[Scalar]:
+def values(dtype: DType) -> Sequence[Scalar]:
     if dtype.is_bool:
         return [False, True]
     if dtype.is_float:
