@@ -1,9 +1,9 @@
 """The loop IR: functions over buffers, made of statements and expressions.
 
-Reading order: dtype, expr, conditional, buffer, intrinsics, stmt, function (what exists); build
-(how to make it); text (printing and reading), verify, interp (its meaning), reference (the
-meaning of expressions once more, to compare with), arith and analysis (what is known about it),
-threads; pattern and peephole, scoped_rewriter, facts, level.
+Reading order: dtype, operators, expr, conditional, buffer, intrinsics, stmt, function (what
+exists); build (how to make it); text (printing and reading), verify, interp (its meaning),
+reference (the meaning of expressions once more, to compare with), arith and analysis (what is known
+about it), threads; pattern and peephole, scoped_rewriter, level.
 
 The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
 have a ``dtype``, statements a ``span``)::
@@ -148,6 +148,7 @@ from irkit.ir.expr import (
     LE as LE,
     LT as LT,
     NE as NE,
+    OPERATIONS as OPERATIONS,
     Add as Add,
     And as And,
     Binary as Binary,
@@ -180,15 +181,6 @@ from irkit.ir.expr import (
     convert as convert,
     meet as meet,
 )
-from irkit.ir.facts import (
-    flat_access as flat_access,
-    no_blocks as no_blocks,
-    no_init_blocks as no_init_blocks,
-    no_nested_parallel_loops as no_nested_parallel_loops,
-    no_thread_loops as no_thread_loops,
-    no_unrolled_loops as no_unrolled_loops,
-    no_vectorized_loops as no_vectorized_loops,
-)
 from irkit.ir.function import (
     PrimFunc as PrimFunc,
     dimension_vars as dimension_vars,
@@ -207,10 +199,21 @@ from irkit.ir.intrinsics import (
 )
 from irkit.ir.level import (
     LOOP_LEVEL as LOOP_LEVEL,
+    flat_access as flat_access,
+    no_blocks as no_blocks,
+    no_init_blocks as no_init_blocks,
+    no_nested_parallel_loops as no_nested_parallel_loops,
+    no_thread_loops as no_thread_loops,
+    no_unrolled_loops as no_unrolled_loops,
+    no_vectorized_loops as no_vectorized_loops,
 )
 from irkit.ir.numpy_types import (
     from_numpy as from_numpy,
     numpy_dtype as numpy_dtype,
+)
+from irkit.ir.operators import (
+    OPERATORS as OPERATORS,
+    Operator as Operator,
 )
 from irkit.ir.pattern import (
     ANY as ANY,

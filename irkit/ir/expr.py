@@ -12,6 +12,7 @@ from msgspec.structs import force_setattr
 
 from irkit.core import DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
+from irkit.ir.operators import OPERATORS, Operator
 from irkit.ir.refused_operators import RefusedOperators
 
 Scalar = Union[int, float, bool]
@@ -275,6 +276,15 @@ class Or(Binary, frozen=True, gc=False):
     sign: ClassVar[str] = "or"
 
 
+OPERATIONS: dict[type[Binary], Operator] = {
+    cls: OPERATORS[cls.sign]
+    for base in (Binary, Compare)
+    for cls in base.__subclasses__()
+    if cls is not Compare
+}
+"""The operations on two operands, by class."""
+
+
 class Not(Expr, frozen=True, gc=False):
     """Logical not of a bool, bitwise not of an integer."""
 
@@ -379,17 +389,7 @@ def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
     dtype = left.dtype
     if issubclass(cls, Compare):
         return cls(left, right, BOOL.with_lanes(dtype.lanes))
-    if cls in (And, Or):
-        wrong = not dtype.is_bool
-    elif cls in (BitAnd, BitOr, BitXor):
-        wrong = dtype.is_float
-    elif cls in (Shl, Shr):
-        wrong = not dtype.is_integer
-    elif cls is Div:
-        wrong = not dtype.is_float
-    else:
-        wrong = dtype.is_bool and cls not in (Min, Max)
-    if wrong:
+    if dtype.kind not in OPERATIONS[cls].kinds:
         hint = (
             "Integers divide with // (floor) or truncdiv."
             if cls is Div

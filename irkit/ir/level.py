@@ -1,17 +1,24 @@
-"""The loop IR as a level: what the pass machinery must know about it."""
+"""The loop IR as a level: what the pass machinery must know about it, and the facts about loop
+functions that passes need and give, each beside its definition.
 
-from irkit.core import Codec, Level, Node, same
-from irkit.ir.buffer import Buffer
+With verification on, every pass that gives a fact is checked for it.
+"""
+
+from irkit.core import Codec, Level, Node, Problem, analysis, children, same, walk
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import evaluates
 from irkit.ir.dtype import DType, dtype
 from irkit.ir.function import PrimFunc
-from irkit.ir.stmt import Axis, Region
+from irkit.ir.stmt import Axis, Block, For, LoopKind, Region, Stmt, Store
 from irkit.ir.text.expr_printer import printed_classes
 from irkit.ir.text.names import symbols_in_order
 from irkit.ir.text.printer import listing, script
 from irkit.ir.text.reader import parse
 from irkit.ir.text.stmt_printer import printed_statements
 from irkit.ir.verify.statements import verify
+from irkit.transform import Fact
 
+LOOP = "loop"
 LOOP_NODES: tuple[type[Node], ...] = (
     PrimFunc,
     Buffer,
@@ -21,7 +28,7 @@ LOOP_NODES: tuple[type[Node], ...] = (
     *printed_classes(),
 )
 LOOP_LEVEL = Level(
-    name="loop",
+    name=LOOP,
     verify=verify,
     script=script,
     parse=parse,
@@ -32,3 +39,85 @@ LOOP_LEVEL = Level(
     symbols=symbols_in_order,
     codecs=(Codec("dtype", DType, str, dtype),),
 )
+
+
+@analysis
+def _statements(func: PrimFunc) -> list[Stmt]:
+    """Return the statements in text order; several facts ask for them after each pass."""
+    found: list[Stmt] = []
+    stack: list[Node] = [func.body]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        # Expressions contain no statements, and they are most of the nodes.
+        if isinstance(node, Stmt) and id(node) not in seen:
+            seen.add(id(node))
+            found.append(node)
+            stack.extend(reversed(children(node)))
+    return found
+
+
+def _blocks(func: PrimFunc) -> list[Problem]:
+    return [
+        Problem(f"block {block.name!r} is left", block)
+        for block in _statements(func)
+        if isinstance(block, Block)
+    ]
+
+
+def _init_blocks(func: PrimFunc) -> list[Problem]:
+    return [
+        Problem(f"block {block.name!r} has an init", block)
+        for block in _statements(func)
+        if isinstance(block, Block) and block.init is not None
+    ]
+
+
+def _deep_accesses(func: PrimFunc) -> list[Problem]:
+    if all(len(node.indices) == 1 for node in walk(func.body, (Load, Store))):
+        return []
+    found = list[Problem]()
+    stmt: Node = func
+    for node in walk(func.body):
+        if hasattr(node, "span"):
+            stmt = node  # Expressions have no span; they follow the statement that contains them.
+        if isinstance(node, (Load, Store)) and len(node.indices) != 1:
+            message = f"buffer {node.buffer.name!r} is accessed with {len(node.indices)} indices"
+            found.append(Problem(message, stmt))
+    return found
+
+
+def _loops(func: PrimFunc, kind: LoopKind) -> list[Problem]:
+    return [
+        Problem(f"loop {loop.var.name!r} is {kind}", loop)
+        for loop in _statements(func)
+        if isinstance(loop, For) and loop.kind == kind
+    ]
+
+
+def _nested_parallel(func: PrimFunc) -> list[Problem]:
+    return [
+        Problem(f"parallel loop {inner.var.name!r} is inside {outer.var.name!r}", inner)
+        for outer in _statements(func)
+        if isinstance(outer, For) and outer.kind == "parallel"
+        for inner in walk(outer.body, For)
+        if inner.kind == "parallel"
+    ]
+
+
+def _threads(func: PrimFunc) -> list[Problem]:
+    barriers = [
+        Problem("a barrier is left", stmt)
+        for stmt in _statements(func)
+        if evaluates(stmt, "barrier")
+    ]
+    return _loops(func, "thread") + barriers
+
+
+no_blocks = Fact("no_blocks", LOOP, _blocks)
+no_init_blocks = Fact("no_init_blocks", LOOP, _init_blocks)
+flat_access = Fact("flat_access", LOOP, _deep_accesses)
+no_vectorized_loops = Fact("no_vectorized_loops", LOOP, lambda func: _loops(func, "vectorized"))
+no_unrolled_loops = Fact("no_unrolled_loops", LOOP, lambda func: _loops(func, "unrolled"))
+no_nested_parallel_loops = Fact("no_nested_parallel_loops", LOOP, _nested_parallel)
+no_thread_loops = Fact("no_thread_loops", LOOP, _threads)

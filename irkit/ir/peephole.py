@@ -18,24 +18,10 @@ from typing import Any, cast
 
 from irkit.core import DTypeError, IRKitError, Node, Rule, Span, fields, postorder, with_fields
 from irkit.ir.dtype import DType
-from irkit.ir.expr import (
-    EQ,
-    NE,
-    Add,
-    Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
-    Const,
-    Expr,
-    Max,
-    Min,
-    Mul,
-    const,
-)
+from irkit.ir.expr import OPERATIONS, Binary, Const, Expr, const
 from irkit.ir.pattern import Env, Hole, Match, Slots, match_node
 
-_COMMUTING = (Add, Mul, Min, Max, BitAnd, BitOr, BitXor, EQ, NE)
+_COMMUTING = tuple(cls for cls, row in OPERATIONS.items() if row.commutes)
 _MAX_SWAPPED = 4
 Build = Callable[[Env], Expr]
 

@@ -1,7 +1,7 @@
 """The classes of the loop IR, collected from the code instead of a list."""
 
 from irkit.core import Node
-from irkit.ir import Hole
+from irkit.ir import OPERATIONS, Binary, DType, Hole
 
 
 def leaves(cls: type[Node]) -> list[type[Node]]:
@@ -22,3 +22,8 @@ def leaves(cls: type[Node]) -> list[type[Node]]:
         if not below and each is not cls:
             found.append(each)
     return found
+
+
+def operations_on(dtype: DType) -> list[type[Binary]]:
+    """Return the operations whose operands can be of a type."""
+    return [cls for cls, row in OPERATIONS.items() if dtype.kind in row.kinds]

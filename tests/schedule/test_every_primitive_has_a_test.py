@@ -1,11 +1,16 @@
 """Every primitive, and every module of primitives, has a test file of its own name."""
 
+import ast
+import inspect
+import re
 from pathlib import Path
 
 import pytest
 
 import irkit
+from irkit.schedule.methods.loops import LoopPrimitives
 from irkit.schedule.trace.traced_schedule import PRIMITIVES
+from tests.schedule import test_any_order
 
 # Methods without a primitive behind them: test_schedule.py tests them.
 LOOKUPS = {
@@ -40,3 +45,15 @@ def test_every_module_of_primitives_has_a_test_file(folder: str) -> None:
     modules = {path.stem for path in (MODULES / folder).glob("*.py")} - {"__init__"}
     assert modules
     assert modules - SHARED - files_in(TESTS / folder) == set()
+
+
+@pytest.mark.parametrize("folder", ["blocks", "buffers", "loops", "threads"])
+def test_every_module_of_primitives_is_in_the_docstring_of_its_folder(folder: str) -> None:
+    text = ast.get_docstring(ast.parse((MODULES / folder / "__init__.py").read_text("utf-8")))
+    modules = {path.stem for path in (MODULES / folder).glob("*.py")} - {"__init__"}
+    assert modules - set(re.findall(r"\w+", text or "")) == set()
+
+
+def test_every_primitive_on_loops_is_tried_in_any_order() -> None:
+    tried = set(re.findall(r"sch\.(\w+)\(", inspect.getsource(test_any_order.step)))
+    assert set(vars(LoopPrimitives)) & set(PRIMITIVES) - tried == set()

@@ -6,25 +6,18 @@ any order, with or without fused operations, and every correct implementation gi
 
 from collections.abc import Sequence
 
-from irkit.fuzz.generators.functions import WHOLE
+from irkit.fuzz.generators.functions import INTEGER_OPERATIONS, WHOLE
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
     I64,
     Add,
-    BitAnd,
-    BitOr,
-    BitXor,
     Buffer,
     Const,
     DType,
     Expr,
-    FloorDiv,
-    FloorMod,
     Max,
     Min,
     Mul,
-    Shl,
-    Shr,
     Sub,
     Var,
     binary,
@@ -43,7 +36,6 @@ from irkit.ir import (
     select,
 )
 
-_INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _FLOAT_OPS = (Add, Sub, Min, Max)
 _MOST_INSIDE = 2
 _INNER = 2
@@ -100,7 +92,7 @@ class ExprMaker:
                 return digits(self.picks, self._integer_leaf(dtype), self.picks.pick(_DIGITS))
             return digits(self.picks, *index_sum(self.picks, self.integers[-_INNER:], dtype))
         if form < 5:
-            cls = self.picks.pick(_INTEGER_OPS)
+            cls = self.picks.pick(INTEGER_OPERATIONS)
             a = self.integer(dtype, depth - 1)
             return binary(cls, a, a if self.picks.one_in(10) else self.integer(dtype, depth - 1))
         if form == 5:

@@ -1,8 +1,9 @@
-"""Intrinsic functions by how generators can apply them: names, from the rows of ``INTRINSICS``."""
+"""Intrinsic functions by how generators can apply them: names, from the rows of ``INTRINSICS``; and
+the operations on two operands, from ``OPERATIONS``."""
 
 from math import inf
 
-from irkit.ir import F32, I32, INTRINSICS, Intrinsic
+from irkit.ir import F32, I32, INTRINSICS, OPERATIONS, And, Binary, Compare, Intrinsic, Or
 
 
 def _named(rows: list[Intrinsic]) -> tuple[str, ...]:
@@ -22,6 +23,18 @@ WHOLE = _named([row for row in _OF_ONE_FLOAT if row.ulps == 0])
 TESTS = _named([row for row in _ON_FLOATS if row.gives == "bool"])
 OF_ONE_INTEGER = _named([row for row in _ON_INTEGERS if row.arity == 1])
 OF_TWO_INTEGERS = _named([row for row in _ON_INTEGERS if row.arity == 2])
+
+
+def _operations(kind: str) -> tuple[type[Binary], ...]:
+    """Return the operations whose operands and result are of a kind."""
+    return tuple(
+        cls for cls, row in OPERATIONS.items() if kind in row.kinds and not issubclass(cls, Compare)
+    )
+
+
+INTEGER_OPERATIONS = _operations("i")
+EAGER_BOOL_OPERATIONS = tuple(cls for cls in _operations("bool") if cls not in (And, Or))
+"""Operations on bools that evaluate both sides."""
 
 
 def smooth_part(name: str) -> tuple[float | None, float | None]:

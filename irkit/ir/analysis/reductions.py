@@ -1,6 +1,5 @@
 """Reductions: the operations that combine values in any order, and the blocks that accumulate."""
 
-import math
 from collections.abc import Callable
 
 import msgspec
@@ -9,34 +8,12 @@ from irkit.core import equal, walk
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.buffer import Load
 from irkit.ir.dtype import DType
-from irkit.ir.expr import (
-    Add,
-    And,
-    Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
-    Expr,
-    Max,
-    Min,
-    Mul,
-    Or,
-    Scalar,
-    const,
-)
+from irkit.ir.expr import OPERATIONS, Binary, Expr, Scalar, const
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, If, Stmt, Store
 
 IDENTITIES: dict[type[Binary], Callable[[DType], Scalar]] = {
-    Add: lambda dtype: 0,
-    Mul: lambda dtype: 1,
-    Min: lambda dtype: math.inf if dtype.is_float else dtype.high,
-    Max: lambda dtype: -math.inf if dtype.is_float else dtype.low,
-    And: lambda dtype: True,
-    Or: lambda dtype: False,
-    BitAnd: lambda dtype: -1 if dtype.kind == "i" else dtype.high,
-    BitOr: lambda dtype: 0,
-    BitXor: lambda dtype: 0,
+    cls: row.identity for cls, row in OPERATIONS.items() if row.identity is not None
 }
 """The associative and commutative operations, each with the identity for a type. Sums and products
 of floats are included, although their rounding depends on the order."""

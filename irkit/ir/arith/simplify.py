@@ -102,7 +102,7 @@ class Simplifier:
                 continue
             if id(node) in inside or id(node) in done:
                 continue
-            rule = _RULES.get(cls)
+            rule = RULES.get(cls)
             done[id(node)] = _folded(self.rebuilt(node) if rule is None else rule(self, node))
         return done[id(root)]
 
@@ -364,7 +364,7 @@ def _call(self: Simplifier, node: Call) -> Expr:
     return made
 
 
-_RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
+RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
     Add: _add,
     Sub: _add,
     Mul: _mul,

@@ -14,19 +14,13 @@ from irkit.ir.arith.transfer import times, transfer
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import (
+    OPERATIONS,
     Add,
-    And,
-    BitAnd,
-    BitOr,
-    BitXor,
     Broadcast,
     Const,
     Expr,
-    Max,
-    Min,
     Mul,
     Neg,
-    Or,
     Sub,
     Var,
     convert,
@@ -36,7 +30,7 @@ from irkit.ir.intrinsics import Call
 Product = tuple[int, ...]  # Sorted numbers of atoms.
 MOST_TERMS = 256  # A longer sum inside another is an atom, which keeps the work linear.
 MOST_FACTORS = 8
-_COMMUTE = frozenset((Mul, Min, Max, And, Or, BitAnd, BitOr, BitXor))
+_COMMUTE = frozenset(cls for cls, row in OPERATIONS.items() if row.identity) - {Add}
 
 
 class Sum:

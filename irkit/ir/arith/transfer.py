@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.ir.arith.interval import Pair, fitted, limits
-from irkit.ir.buffer import Ramp
+from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.expr import (
     EQ,
@@ -25,6 +25,8 @@ from irkit.ir.expr import (
     Broadcast,
     Cast,
     Compare,
+    Const,
+    Div,
     Expr,
     FloorDiv,
     FloorMod,
@@ -37,6 +39,7 @@ from irkit.ir.expr import (
     Shl,
     Shr,
     Sub,
+    Var,
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
 
@@ -46,7 +49,7 @@ _BOTH: Pair = (0, 1)
 
 def transfer(node: Expr, of: Of) -> Pair:
     """Return the range of an integer or bool expression; ``of`` returns those of its operands."""
-    rule = _RULES.get(node.__class__)
+    rule = RULES.get(node.__class__)
     return limits(node.dtype) if rule is None else rule(node, of)
 
 
@@ -245,7 +248,7 @@ def _call(node: Call, of: Of) -> Pair:
 
 
 # Rules are looked up by class, so each gets the class it was written for.
-_RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
+RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
     Add: _add,
     Sub: _sub,
     Mul: _mul,
@@ -269,4 +272,11 @@ _RULES: dict[type[Expr], Callable[[Any, Of], Pair]] = {
     Ramp: _ramp,
     Broadcast: _broadcast,
     Call: _call,
+}
+# Classes without a rule, and why; a test checks that none is missing.
+ANY_VALUE: dict[type[Expr], str] = {
+    Var: "has the range that is known of it",
+    Const: "has its value",
+    Load: "memory is not known here",
+    Div: "is of floats only",
 }

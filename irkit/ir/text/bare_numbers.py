@@ -10,9 +10,12 @@ from irkit.ir import build
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Binary, Broadcast, Cast, Const, Expr, Neg, Scalar, as_expr, binary
+from irkit.ir.operators import FLOATS, NUMBERS, OPERATORS
 
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
-_OF_TWO = ("min", "max")
+_ARITHMETIC = tuple(
+    row.python for row in OPERATORS.values() if row.python and FLOATS <= row.kinds <= NUMBERS
+)
+_OF_TWO = frozenset(row.sign for row in OPERATORS.values() if row.python is None)
 
 
 def bare_number(node: ast.expr) -> Scalar | None:

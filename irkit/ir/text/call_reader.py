@@ -11,7 +11,7 @@ from irkit.ir import build
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import MAX_LANES, DType
-from irkit.ir.expr import Broadcast, Cast, Expr, Max, Min, Neg, const
+from irkit.ir.expr import OPERATIONS, Binary, Broadcast, Cast, Expr, Neg, const
 from irkit.ir.intrinsics import INTRINSICS, Call
 from irkit.ir.text.bare_numbers import bare_number
 from irkit.ir.text.expr_reader import SCALARS, ExprReader, Read
@@ -153,19 +153,18 @@ def _neg(reader: ExprReader, node: ast.Call) -> Expr:
     return Neg(value, value.dtype)
 
 
-def _smaller(reader: ExprReader, node: ast.Call) -> Expr:
-    left, right = reader.arguments(node, "min(a, b)")
-    return reader.operation(Min, left, right, node)
+def _operation(cls: type[Binary]) -> Callable[[ExprReader, ast.Call], Expr]:
+    form = f"{cls.sign}(a, b)"
 
+    def read(reader: ExprReader, node: ast.Call) -> Expr:
+        left, right = reader.arguments(node, form)
+        return reader.operation(cls, left, right, node)
 
-def _larger(reader: ExprReader, node: ast.Call) -> Expr:
-    left, right = reader.arguments(node, "max(a, b)")
-    return reader.operation(Max, left, right, node)
+    return read
 
 
 _FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {
-    "min": _smaller,
-    "max": _larger,
+    **{cls.sign: _operation(cls) for cls, row in OPERATIONS.items() if row.python is None},
     "select": _select,
     "cast": _cast,
     "ramp": _ramp,

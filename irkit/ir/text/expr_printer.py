@@ -16,34 +16,15 @@ from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
 from irkit.ir.expr import (
-    EQ,
-    GE,
-    GT,
-    LE,
-    LT,
-    NE,
-    Add,
-    And,
+    OPERATIONS,
     Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
     Broadcast,
     Cast,
+    Compare,
     Const,
-    Div,
     Expr,
-    FloorDiv,
-    FloorMod,
-    Max,
-    Min,
-    Mul,
     Neg,
     Not,
-    Or,
-    Shl,
-    Shr,
-    Sub,
     Var,
 )
 from irkit.ir.intrinsics import Call
@@ -51,18 +32,12 @@ from irkit.ir.intrinsics import Call
 MAX_DEPTH = 50
 MAX_TEXT = 1500
 
-# How tightly a class binds, as in Python; classes not listed are atoms. The second number
+# How tightly a class binds; classes not listed are atoms. The second number
 # is the level that a left operand needs to go without parentheses, the third that of a right one.
 _BINDING: dict[type[Binary], tuple[int, int, int]] = {
-    Or: (1, 1, 2),
-    And: (2, 2, 3),
-    **dict.fromkeys((EQ, NE, LT, LE, GT, GE), (4, 5, 5)),
-    BitOr: (5, 5, 6),
-    BitXor: (6, 6, 7),
-    BitAnd: (7, 7, 8),
-    **dict.fromkeys((Shl, Shr), (8, 8, 9)),
-    **dict.fromkeys((Add, Sub), (9, 9, 10)),
-    **dict.fromkeys((Mul, Div, FloorDiv, FloorMod), (10, 10, 11)),
+    cls: (row.level, row.level + issubclass(cls, Compare), row.level + 1)
+    for cls, row in OPERATIONS.items()
+    if row.python is not None
 }
 # A sign before an operand binds tighter than any operator, so a signed operand is an atom too.
 _NOT, _UNARY, _ATOM = 3, 11, 12
@@ -296,11 +271,9 @@ def _conditional(printer: ExprPrinter, expr: Conditional) -> str:
 
 
 _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
-    **dict.fromkeys(_BINDING, _binary),
+    **{cls: _binary if row.python else _call_of_two for cls, row in OPERATIONS.items()},
     Var: lambda printer, expr: printer.name(expr),
     Const: _const,
-    Min: _call_of_two,
-    Max: _call_of_two,
     Not: _not,
     Neg: _neg,
     Cast: lambda printer, expr: f"cast({printer.text(expr.value)}, {expr.dtype})",

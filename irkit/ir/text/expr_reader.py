@@ -15,34 +15,14 @@ from irkit.core import DTypeError, ParseError, Span
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.dtype import BOOL, I64, DType, dtype
 from irkit.ir.expr import (
-    EQ,
-    GE,
-    GT,
-    LE,
-    LT,
-    NE,
-    Add,
-    And,
+    OPERATIONS,
     Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
     Compare,
     Const,
-    Div,
     Expr,
     ExprLike,
-    FloorDiv,
-    FloorMod,
-    Max,
-    Min,
-    Mul,
     Neg,
     Not,
-    Or,
-    Shl,
-    Shr,
-    Sub,
     binary,
     const,
 )
@@ -59,37 +39,10 @@ _ODD = re.compile(r"\\|[0-9A-Fa-f_.jJ](?:and|else|for|if|in|is|or|not)")
 """Text that Python can warn about: an unknown escape, a word right after a number."""
 
 _OPERATORS: dict[type[ast.AST], type[Binary]] = {
-    ast.Add: Add,
-    ast.Sub: Sub,
-    ast.Mult: Mul,
-    ast.Div: Div,
-    ast.FloorDiv: FloorDiv,
-    ast.Mod: FloorMod,
-    ast.BitAnd: BitAnd,
-    ast.BitOr: BitOr,
-    ast.BitXor: BitXor,
-    ast.LShift: Shl,
-    ast.RShift: Shr,
-    ast.Eq: EQ,
-    ast.NotEq: NE,
-    ast.Lt: LT,
-    ast.LtE: LE,
-    ast.Gt: GT,
-    ast.GtE: GE,
-    ast.And: And,
-    ast.Or: Or,
+    row.python: cls for cls, row in OPERATIONS.items() if row.python is not None
 }
-_NUMBERS = ("f", "bf", "i", "u")
-_ANY = (*_NUMBERS, "bool")
 # The kinds of operands for which the node can be made without calling ``binary``.
-_KINDS: dict[type[Binary], tuple[str, ...]] = {
-    **dict.fromkeys((Add, Sub, Mul, FloorDiv, FloorMod), _NUMBERS),
-    **dict.fromkeys((Min, Max, EQ, NE, LT, LE, GT, GE), _ANY),
-    **dict.fromkeys((BitAnd, BitOr, BitXor), ("i", "u", "bool")),
-    **dict.fromkeys((Shl, Shr), ("i", "u")),
-    **dict.fromkeys((And, Or), ("bool",)),
-    Div: ("f", "bf"),
-}
+_KINDS = {cls: row.kinds for cls, row in OPERATIONS.items()}
 
 
 Read = Callable[[Any, Any], Expr]

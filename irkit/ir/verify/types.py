@@ -11,50 +11,22 @@ from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BOOL, DType
 from irkit.ir.expr import (
-    EQ,
-    GE,
-    GT,
-    LE,
-    LT,
-    NE,
-    Add,
-    And,
+    OPERATIONS,
     Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
     Broadcast,
     Cast,
     Compare,
     Const,
-    Div,
     Expr,
-    FloorDiv,
-    FloorMod,
-    Max,
-    Min,
-    Mul,
     Neg,
     Not,
-    Or,
-    Shl,
-    Shr,
-    Sub,
     Var,
 )
 from irkit.ir.intrinsics import INTRINSICS, Call
 
 TypeProblem = str | None
 
-_NUMBERS = frozenset({"f", "bf", "i", "u"})
-_KINDS: dict[type[Binary], frozenset[str]] = {
-    **dict.fromkeys((Add, Sub, Mul, FloorDiv, FloorMod), _NUMBERS),
-    **dict.fromkeys((Min, Max, EQ, NE, LT, LE, GT, GE), _NUMBERS | {"bool"}),
-    **dict.fromkeys((BitAnd, BitOr, BitXor), frozenset({"i", "u", "bool"})),
-    **dict.fromkeys((Shl, Shr), frozenset({"i", "u"})),
-    **dict.fromkeys((And, Or), frozenset({"bool"})),
-    Div: frozenset({"f", "bf"}),
-}
+_KINDS = {cls: row.kinds for cls, row in OPERATIONS.items()}
 
 
 def expression_problem(node: Expr) -> TypeProblem:

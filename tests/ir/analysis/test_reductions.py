@@ -12,16 +12,12 @@ from irkit.ir import (
     F32,
     I8,
     I64,
+    OPERATIONS,
     U8,
-    And,
     Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
     Block,
     Const,
     DType,
-    Or,
     Scalar,
     const,
     interpret,
@@ -46,15 +42,12 @@ def combined(operation: type[Binary], a: Scalar, b: Scalar, dtype: DType) -> Sca
 
 
 def cases() -> list[tuple[type[Binary], DType]]:
-    bitwise, logical = (BitAnd, BitOr, BitXor), (And, Or)
-    found: list[tuple[type[Binary], DType]] = []
-    for operation in IDENTITIES:
-        if operation in logical:
-            found.append((operation, BOOL))
-        else:
-            found += [(operation, dtype) for dtype in (I8, I64, U8)]
-            found += [(operation, BOOL)] if operation in bitwise else [(operation, F32)]
-    return found
+    return [
+        (operation, dtype)
+        for operation in IDENTITIES
+        for dtype in (BOOL, I8, I64, U8, F32)
+        if dtype.kind in OPERATIONS[operation].kinds
+    ]
 
 
 def check_identity(operation: type[Binary], dtype: DType) -> None:

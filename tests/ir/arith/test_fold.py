@@ -27,10 +27,6 @@ from irkit.ir import (
     U64,
     Add,
     And,
-    Binary,
-    BitAnd,
-    BitOr,
-    BitXor,
     Call,
     Cast,
     Compare,
@@ -41,22 +37,18 @@ from irkit.ir import (
     Expr,
     FloorDiv,
     FloorMod,
-    Max,
-    Min,
-    Mul,
     Neg,
     Not,
     Or,
     Select,
     Shl,
     Shr,
-    Sub,
     Var,
     evaluate,
     fold,
 )
 from irkit.ir.arith.fold import FOLDED_CALLS, FOLDERS, KEPT_CALLS, KEPT_NODES, round_to
-from tests.ir.classes import leaves
+from tests.ir.classes import leaves, operations_on
 
 INTEGERS = (I8, I16, I32, I64, U8, U16, U32, U64)
 FLOATS = (F16, BF16, F32, F64)
@@ -89,15 +81,6 @@ def edges(dtype: DType) -> list[bool | int | float]:
     return [edge for edge in dict.fromkeys(found) if dtype.low <= edge <= dtype.high]
 
 
-def operations(dtype: DType) -> list[type[Binary]]:
-    """Return the operations that are defined on a type."""
-    found: list[type[Binary]] = [Min, Max, *Compare.__subclasses__()]
-    if dtype.is_bool:
-        return [*found, BitAnd, BitOr, BitXor, And, Or]
-    found += [Add, Sub, Mul, FloorDiv, FloorMod]
-    return [*found, Div] if dtype.is_float else [*found, BitAnd, BitOr, BitXor, Shl, Shr]
-
-
 def calls(dtype: DType) -> list[str]:
     rows = [INTRINSICS[name] for name in sorted(FOLDED_CALLS)]
     return [row.name for row in rows if row.accepts(dtype) and row.ulps_in(dtype) <= 0.5]
@@ -106,7 +89,7 @@ def calls(dtype: DType) -> list[str]:
 def nodes(a: float, b: float, dtype: DType) -> Iterator[Expr]:
     """Return every operation and call on two constants."""
     left, right = Const(a, dtype), Const(b, dtype)
-    for cls in operations(dtype):
+    for cls in operations_on(dtype):
         yield cls(left, right, BOOL if issubclass(cls, Compare) else dtype)
     for name in [] if dtype.is_bool else calls(dtype):
         row = INTRINSICS[name]

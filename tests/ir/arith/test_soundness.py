@@ -192,7 +192,8 @@ def built(program: Program, dtype: DType, names: list[Expr]) -> Expr:
         elif op < 12:
             stack.append(binary(ARITHMETIC[arg % len(ARITHMETIC)], pop(), a))
         elif op < 18:
-            cls = (ARITHMETIC + RARE)[(op * 64 + arg) // len(numbers) % 16]
+            among = ARITHMETIC + RARE
+            cls = among[(op * 64 + arg) // len(numbers) % len(among)]
             stack.append(binary(cls, a, number))
         elif op == 18:
             stack.append((a // number) * number + pop() % number)

@@ -14,6 +14,8 @@ import msgspec
 from irkit import te
 from irkit.fuzz.generators.expressions import digits, index_sum
 from irkit.fuzz.generators.functions import (
+    EAGER_BOOL_OPERATIONS,
+    INTEGER_OPERATIONS,
     OF_ONE_INTEGER,
     OF_TWO_INTEGERS,
     ROUNDED,
@@ -24,17 +26,11 @@ from irkit.fuzz.generators.functions import (
 from irkit.fuzz.generators.stages.stages import Stages, constant, is_float
 from irkit.ir import (
     Add,
-    BitAnd,
-    BitOr,
-    BitXor,
     Expr,
     FloorDiv,
     FloorMod,
     Max,
-    Min,
     Mul,
-    Shl,
-    Shr,
     Sub,
     as_dtype,
     binary,
@@ -53,7 +49,6 @@ from irkit.ir import (
 )
 
 _COMPARISONS = (lt, ge, eq, ne, le)
-_INTEGER_OPS = (Add, Sub, Mul, FloorDiv, FloorMod, BitAnd, BitOr, BitXor, Shl, Shr, Min, Max)
 _WITH_INDEX = (Mul, Add, Mul, Sub, Max)
 _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
 # Added to 1, the last two lie halfway between two 16-bit numbers.
@@ -112,7 +107,7 @@ class Values:
             join = logical_and if form == 2 else logical_or
             return join(self.condition(depth - 1), self.condition(depth - 1))
         if form == 4:
-            cls = self.picks.pick((BitAnd, BitOr, BitXor, Min, Max))
+            cls = self.picks.pick(EAGER_BOOL_OPERATIONS)
             return binary(cls, self.condition(depth - 1), self.condition(depth - 1))
         sure = [read for read in self.reads if read.sure]
         read = self.picks.pick(sure) if sure else self._constant("i32")
@@ -217,7 +212,7 @@ class Values:
         a, b = self._beside(a, dtype, depth)
         if form == 3:
             return Number(call(self.picks.pick(OF_TWO_INTEGERS), a.expr, b.expr), high)
-        return Number(binary(self.picks.pick(_INTEGER_OPS), a.expr, b.expr), high)
+        return Number(binary(self.picks.pick(INTEGER_OPERATIONS), a.expr, b.expr), high)
 
     def _whole(self, dtype: str, depth: int) -> Number:
         """Make a float that stays whole and small."""

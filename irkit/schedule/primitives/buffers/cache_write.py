@@ -39,7 +39,7 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     new = old.replace(name=f"{old.name}_{scope}", scope=scope, strides=None)
 
     written = replace_buffer(block, old, new)
-    made = new_name(func, f"{name}buffer_copy_nest")
+    made = new_name(func, f"{name}_copy")
     copied = buffer_copy_nest(made, new, old, span)
     func = replace_stmts(func, {block: written})
     top = nest_of(func, written)

@@ -8,32 +8,14 @@ import pytest
 from irkit import phases
 from irkit.codegen import emit, host_target
 from irkit.ir import (
-    EQ,
-    GE,
-    GT,
     INTRINSICS,
-    LE,
-    LT,
     NE,
-    Add,
-    And,
-    BitAnd,
-    BitOr,
-    BitXor,
-    Div,
     DType,
     Expr,
     FloorDiv,
     FloorMod,
-    Max,
-    Min,
-    Mul,
     Neg,
     Not,
-    Or,
-    Shl,
-    Shr,
-    Sub,
     binary,
     call,
     cast,
@@ -46,33 +28,26 @@ from irkit.ir import (
     select,
 )
 from tests.codegen.llvm.cases import both, compiled, crossed, elementwise, same_bits, special
+from tests.ir.classes import operations_on
 
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOATS = ("f16", "bf16", "f32", "f64")
-COMPARE = (EQ, NE, LT, LE, GT, GE)
-ON_NUMBERS = (Add, Sub, Mul, Min, Max, FloorDiv, FloorMod, *COMPARE)
-ON = {
-    "i": (*ON_NUMBERS, BitAnd, BitOr, BitXor, Shl, Shr),
-    "f": (*ON_NUMBERS, Div),
-    "b": (Min, Max, And, Or, BitAnd, BitOr, BitXor, *COMPARE),
-}
 # Results of the C library are close, not equal.
 INEXACT = [row.name for row in INTRINSICS.values() if row.ulps > 0.5]
 
 
 def operations(kind: DType) -> dict[str, tuple[int, Callable[..., Expr]]]:
     """Return the operations on a type: name, number of operands, and builder."""
-    group = "b" if kind.is_bool else "f" if kind.is_float else "i"
     found: dict[str, tuple[int, Callable[..., Expr]]] = {}
-    for cls in ON[group]:
+    for cls in operations_on(kind):
         found[cls.__name__] = 2, lambda a, b, cls=cls: binary(cls, a, b)
-    if group != "b":
+    if not kind.is_bool:
         found["Neg"] = 1, lambda a: Neg(a, a.dtype)
         for name, row in INTRINSICS.items():
             exact = row.ulps_in(kind) <= 0.5
             if row.on != "effect" and row.accepts(kind) and exact:
                 found[name] = row.arity, lambda *args, name=name: call(name, *args)
-    if group != "f":
+    if not kind.is_float:
         found["Not"] = 1, lambda a: Not(a, a.dtype)
     found["Select"] = 2, lambda a, b: select(binary(NE, a, b), a, b)
     return found
