@@ -18,7 +18,7 @@ from irkit.debug import (
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.fuzz.check_pass.programs import DrawnProgram
 from irkit.graph import parse_module
-from irkit.passes import BUILTIN
+from irkit.passes import installed_passes
 from irkit.processes import Child, ChildDied, TimeUp, can_interrupt, timeout
 from irkit.transform import (
     IR,
@@ -26,7 +26,6 @@ from irkit.transform import (
     Attempt,
     PassFailed,
     Pipeline,
-    Registry,
     Step,
     VerificationFailed,
     apply_here,
@@ -304,7 +303,7 @@ def _elsewhere(
 ) -> Violation | None:
     assert drawn.ir is not None
     whole = isinstance(drawn.ir, IRModule)
-    pipeline = "" if drawn.pipeline is None else drawn.pipeline.text(_known())
+    pipeline = "" if drawn.pipeline is None else drawn.pipeline.text(installed_passes())
     job = (
         position.p,
         dict(position.where),
@@ -320,10 +319,6 @@ def _elsewhere(
         return Violation("hang" if error.kind == "timeout" else "crash", error.message)
 
 
-def _known() -> Registry:
-    return Registry.of(BUILTIN).with_entry_points()
-
-
 def examine_text(
     p: AnyPass,
     where: dict[str, object],
@@ -336,5 +331,5 @@ def examine_text(
     """Examine a program given as text, in the process that was started for it."""
     ir = _read(text, whole)
     position = PassPosition(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
-    parsed = parse_pipeline(pipeline, _known(), position.like) if pipeline else None
+    parsed = parse_pipeline(pipeline, installed_passes(), position.like) if pipeline else None
     return examine(position, DrawnProgram(ir, parsed), options).violation

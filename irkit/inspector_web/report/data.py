@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
+import numpy as np
 
 from irkit.debug import chrome_trace
-from irkit.inspector_web.api.blame_page import blamed
+from irkit.inspector_web.api.blame_page import blamed, run_lengths
 from irkit.inspector_web.api.diff_page import PageRow, page_row, page_rows
 from irkit.inspector_web.api.overview import run_info
 from irkit.inspector_web.api.step_detail import SourceInfo, StepInfo, shown_link, step_info
@@ -16,8 +17,6 @@ from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import Marks
-from irkit.passes import BUILTIN
-from irkit.transform import Registry
 
 LineRuns = list[tuple[int, int]]
 """A number for each line, run-length encoded as number and count."""
@@ -74,7 +73,6 @@ class ReportWriter:
         self._marked: dict[str, int] = {}
         self._text_numbers: dict[tuple[int, int], int] = {}
         self._chains: dict[object, int] = {}
-        self.registry = Registry.of(BUILTIN).with_entry_points()
 
     def data(self, title: str, checked: Sequence[StepVerdicts] = ()) -> ReportData:
         runs = self.workspace.runs
@@ -146,7 +144,7 @@ class ReportWriter:
         found = stage.run.origins(stage.ir)
         lines: list[int] = found.lines.tolist()
         numbers = [self._chain([shown_link(link) for link in chain]) for chain in found.chains]
-        return _run_lengths([numbers[at] if at >= 0 else -1 for at in lines])
+        return run_lengths(np.array([numbers[at] if at >= 0 else -1 for at in lines], np.int32))
 
     def _chain(self, chain: list[tuple[str, str, str]]) -> int:
         key = tuple(chain)
@@ -184,19 +182,9 @@ class ReportWriter:
     def _details(self, run: Run) -> list[StepInfo]:
         found: list[StepInfo] = []
         for row in run.steps.rows():
-            info = step_info(run, row.index, self.registry)
+            info = step_info(run, row.index)
             if info.source is not None:
                 self.sources[info.name] = info.source
                 info.source = None
             found.append(info)
         return found
-
-
-def _run_lengths(values: Sequence[int]) -> LineRuns:
-    made: LineRuns = []
-    for value in values:
-        if made and made[-1][0] == value:
-            made[-1] = value, made[-1][1] + 1
-        else:
-            made.append((value, 1))
-    return made

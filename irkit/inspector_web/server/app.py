@@ -28,8 +28,6 @@ from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.server.job_routes import add_job_routes, as_json
 from irkit.inspector_web.server.security import AccessRules, guard
 from irkit.inspector_web.views.search import search
-from irkit.passes import BUILTIN
-from irkit.transform import Registry
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 
@@ -61,7 +59,6 @@ def create_app(
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(IRKitError, _known_error)
     app.register_error_handler(Exception, _internal_error)
-    registry = Registry.of(BUILTIN).with_entry_points()
 
     def answer(path: str, make: ResponseMaker, *, kept: bool = False) -> None:
         def view() -> Response:
@@ -88,7 +85,7 @@ def create_app(
     answer("/api/touching", _touching)
     answer("/api/diff", _diff, kept=True)
     answer("/api/lines", _lines)
-    answer("/api/step", lambda w: _step(w, registry))
+    answer("/api/step", _step)
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
     answer("/api/blame", _blame)
     answer("/api/search", _search)
@@ -157,10 +154,10 @@ def _nest(workspace: Workspace) -> object:
     return nest_page(workspace.stage(_text("left")), workspace.stage(_text("right")))
 
 
-def _step(workspace: Workspace, registry: Registry) -> object:
+def _step(workspace: Workspace) -> object:
     run, number = _number("run"), _number("step")
     workspace.step(run, number)
-    return step_info(workspace.runs[run], number, registry)
+    return step_info(workspace.runs[run], number)
 
 
 def _blame(workspace: Workspace) -> object:
