@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, CaseResult, Draw, Finding
+from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, Draw
+from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.small_case import SmallCase
+from irkit.fuzz.campaign.worker import CaseResult
 from irkit.fuzz.judge import Outcome
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\ud800\x00'\""

@@ -8,7 +8,7 @@ import pytest
 
 from irkit.core import FormatError, IRKitError
 from irkit.fuzz.generators.draw_sample import KINDS, Kind
-from irkit.fuzz.shrink import read_sample, sample_text, write_sample
+from irkit.fuzz.generators.sample_file import read_sample, sample_text, write_sample
 from tests.fuzz.shrink.test_make_small import drawn
 
 

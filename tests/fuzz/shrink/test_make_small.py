@@ -10,7 +10,9 @@ from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.fuzz.generators.draw_sample import Kind, Sample, Unusable, draw_sample
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import judge_in_fork, make_small, record_choices, replay_choices
+from irkit.fuzz.shrink.choices import record_choices, replay_choices
+from irkit.fuzz.shrink.forked_judge import judge_in_fork
+from irkit.fuzz.shrink.make_small import make_small
 from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH

@@ -11,11 +11,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.frontend.onnx import convert
-from irkit.fuzz.generators import Unusable, model_results
+from irkit.fuzz.generators import Unusable
 from irkit.fuzz.generators.draw_sample import Sample, draw_sample
+from irkit.fuzz.generators.onnx_models.model_samples import model_results
 from irkit.fuzz.judge import judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import make_small
+from irkit.fuzz.shrink.make_small import make_small
 from irkit.fuzz.shrink.models import smaller_models
 from irkit.phases import GRAPH
 

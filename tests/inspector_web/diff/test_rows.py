@@ -3,8 +3,8 @@
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import tokens
-from irkit.inspector_web import LineTable, Row, diff_lines, inline, side_by_side
-from irkit.inspector_web.diff.rows import unfolded
+from irkit.inspector_web import LineTable, diff_lines, side_by_side
+from irkit.inspector_web.diff.rows import Row, inline, unfolded
 from tests.inspector_web.diff.diff_programs import LOOP, both, texts
 
 
