@@ -16,7 +16,7 @@ from irkit.inspector_web.jobs.verdicts import StepVerdicts
 from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.text.highlight import Marks
+from irkit.inspector_web.text.highlight import SentLines
 
 LineRuns = list[tuple[int, int]]
 """A number for each line, run-length encoded as number and count."""
@@ -62,15 +62,12 @@ class ReportWriter:
     def __init__(self, workspace: Workspace, native_of: NativeOf | None) -> None:
         self.workspace = workspace
         self.views = ViewWriter(native_of)
-        self.colours = workspace.colours
-        self.html: list[str] = []
+        self.lines = SentLines(workspace.colours)
         self.texts: list[list[int]] = []
         self.blame: list[LineRuns] = []
         self.origins: list[LineRuns] = []
         self.chains: list[list[tuple[str, str, str]]] = []
         self.sources: dict[str, SourceInfo] = {}
-        self._lines: dict[int, int] = {}
-        self._marked: dict[str, int] = {}
         self._text_numbers: dict[tuple[int, int], int] = {}
         self._chains: dict[object, int] = {}
 
@@ -90,7 +87,7 @@ class ReportWriter:
         return ReportData(
             title=title,
             overview={"runs": infos},
-            html=self.html,
+            html=self.lines.html,
             texts=self.texts,
             stages=stages,
             diffs=diffs,
@@ -117,28 +114,11 @@ class ReportWriter:
         key = stage.run.number, id(stage.ir)
         if key not in self._text_numbers:
             self._text_numbers[key] = len(self.texts)
-            numbers = [self._line(number) for number in stage.text.ids.tolist()]
-            ahead = [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
-            self.texts.append(ahead)
+            self.texts.append(self.lines.text(stage.text.ids))
             self.blame.append(blamed(stage.run.blame, stage))
             self.origins.append(self._origins(stage))
             self.views.add(stage)
         return self._text_numbers[key]
-
-    def _line(self, number: int) -> int:
-        if number not in self._lines:
-            self._lines[number] = len(self.html)
-            self.html.append(self.colours.line(number))
-        return self._lines[number]
-
-    def _mark(self, line: str) -> int:
-        if line not in self._marked:
-            self._marked[line] = len(self.html)
-            self.html.append(line)
-        return self._marked[line]
-
-    def _marks(self, stage: RunStage, line: int, marks: Marks) -> int:
-        return self._mark(self.colours.line(int(stage.text.ids[line - 1]), marks))
 
     def _origins(self, stage: RunStage) -> LineRuns:
         found = stage.run.origins(stage.ir)
@@ -160,9 +140,10 @@ class ReportWriter:
         after = self.workspace.stage(f"{run.number}.{at}.a")
         found = run.steps.diff(at, up_to_names=up_to_names)
 
-        marked = partial(self._marks, before), partial(self._marks, after)
+        sides = before.text.ids, after.text.ids
+        left, right = (partial(self.lines.marked, ids) for ids in sides)
         rows = [
-            page_row(row, *marked)
+            page_row(row, left, right)
             for row in page_rows(self.workspace, before, after, up_to_names=up_to_names)
         ]
         return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)

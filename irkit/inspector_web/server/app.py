@@ -25,7 +25,7 @@ from irkit.inspector_web.limits import MOST_LINES, MOST_PATTERN, MOST_SEARCHED
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.runs.align import beside
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.server.job_routes import add_job_routes, as_json
+from irkit.inspector_web.server.job_routes import add_job_routes, as_json, ready_workspace
 from irkit.inspector_web.server.security import AccessRules, guard
 from irkit.inspector_web.views.search import search
 
@@ -63,9 +63,7 @@ def create_app(
     def answer(path: str, make: ResponseMaker, *, kept: bool = False) -> None:
         def view() -> Response:
             # No lock is held here: a slow request does not hold up others.
-            workspace = inspection.workspace
-            if workspace is None:
-                return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+            workspace = ready_workspace(inspection)
             address = request.full_path
             if not kept or len(address) > LONGEST_ADDRESS:
                 return as_json(make(workspace))
@@ -94,14 +92,7 @@ def create_app(
     answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
-
-    def show_native() -> Response:
-        workspace = inspection.workspace
-        if workspace is None:
-            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
-        return as_json(inspection.native.of(workspace.stage(_text("state"))))
-
-    app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
+    answer("/api/native", lambda w: inspection.native.of(w.stage(_text("state"))))
     add_job_routes(app, inspection, kinds)
     return app
 
