@@ -55,7 +55,9 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
     if not (sample.damaged or isinstance(sample.ir, str)):  # Nothing runs on these.
         lines.append(f"passes = {_quoted(passes)}")
     if sample.schedule.steps:
-        lines.append(f"schedule = {_text(_schedule_text(sample.schedule))}")
+        # Without the lines that called it: those are the generator's.
+        schedule = sample.schedule.without_where().as_json_lines()
+        lines.append(f"schedule = {_text(schedule)}")
     if sample.zeros_have_signs:
         lines.append("zeros_have_signs = true")
     if sample.sound:
@@ -174,16 +176,6 @@ def _constants(program: Program) -> dict[str, Array]:
     kept = [data for func in funcs for data in constants_of(func).values()]
     text = program.script() if funcs and not isinstance(program, (bytes, str)) else ""
     return {data.digest: data.array for data in kept if data.digest in text}
-
-
-def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Return a schedule as JSON, one step a line, without the lines of source that called it: those
-    are the generator's."""
-    data = json.loads(schedule.as_json())
-    parts = ({key: step[key] for key in step if key != "where"} for step in data.pop("steps"))
-    steps = ",\n".join(json.dumps(step) for step in parts)
-    rest = json.dumps(data)[:-1]
-    return f'{rest}{", " if data else ""}"steps": [\n{steps}\n]}}\n'
 
 
 def _quoted(text: str) -> str:
