@@ -19,7 +19,7 @@ from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import PrimFunc
-from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted
+from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted, functions_of
 
 MAX_RUNS = 200
 _SPARE = 1000
@@ -172,14 +172,13 @@ class RewriteSearch:
             subject = self.subjects.get(name)
             if subject is not None and subject.func is not func:
                 verdict = subject.verdict(self.blank, subject.func, func)
-                if verdict.status in ("differs", "failed"):
+                if verdict.is_wrong:
                     return _Outcome.BAD
         return _Outcome.GOOD
 
     def _problems(self, after: IR) -> list[Problem]:
-        functions = after.functions.values() if isinstance(after, IRModule) else (after,)
         found: list[Problem] = []
-        for func in functions:
+        for func in functions_of(after):
             if isinstance(func, self.level.functions):
                 found += self.level.verify(func)
                 found += [] if found else [p for fact in self.facts for p in fact.problems(func)]

@@ -237,7 +237,7 @@ class _Examiner:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
         step = self._as_one_step(self.program, lowered)
         comparison = CheckOptions(samples=self.options.samples, kernels=True)
-        return any(v.status in ("differs", "failed") for v in verdicts([step], comparison))
+        return any(v.is_wrong for v in verdicts([step], comparison))
 
     def _as_one_step(self, before: IR, after: IR) -> Step:
         """Return all changes from one state to another as one step."""
@@ -253,12 +253,7 @@ def _worker() -> NativeWorker:
 
 
 def _shown(verdict: Verdict) -> str:
-    where = verdict.message
-    if verdict.error.at is not None:
-        at = ", ".join(map(str, verdict.error.at))
-        where = (
-            f"{verdict.buffer}[{at}] is {verdict.error.found}, expected {verdict.error.expected}"
-        )
+    where = verdict.wrong_element or verdict.message
     return f"{where} ({verdict.how}, {verdict.inputs})" if verdict.inputs else where
 
 

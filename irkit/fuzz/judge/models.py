@@ -199,7 +199,7 @@ def _look_at_kernel(func: PrimFunc) -> None:
     except PassFailed as error:
         failure = error
     for verdict in check(steps, native=False):
-        if verdict.status in ("differs", "failed"):
+        if verdict.is_wrong:
             raise WrongSample("mismatch", f"{func.name}: {verdict}", verdict.name)
     if failure is not None:
         raise failure

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from irkit.core import FormatError, IRKitError
-from irkit.fuzz.generators.draw_sample import KINDS, Kind
+from irkit.fuzz.generators.sample import KINDS, Kind
 from irkit.fuzz.generators.sample_file import read_sample, sample_text, write_sample
 from tests.fuzz.shrink.test_make_small import drawn
 

@@ -7,7 +7,8 @@ import pytest
 from irkit.core import ScheduleError
 from irkit.debug import compare, scheduled_steps
 from irkit.fuzz.generators import Kind, Sample
-from irkit.fuzz.generators.draw_sample import Unusable, choices_of_seeds, draw_sample
+from irkit.fuzz.generators.draw_sample import choices_of_seeds, draw_sample
+from irkit.fuzz.generators.sample import Unusable
 from irkit.fuzz.generators.schedules.attempt import WrongSchedule
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.judge import judge

@@ -76,7 +76,7 @@ def test_a_damaged_text_shrinks_to_the_wrong_part(monkeypatch: pytest.MonkeyPatc
     sample = damaged(TEXT * 40)
     small = make_small(sample, judge(sample), judge)
     assert small.sample.ir == "serial"
-    assert (small.steps, small.passes) == (0, 0)
+    assert (small.size.steps, small.size.passes) == (0, 0)
 
 
 def test_a_wrong_number_of_a_damaged_model_is_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
