@@ -76,9 +76,11 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         return self.after
 
 
-def functions_of(ir: IR) -> list[Function]:
-    """Return the functions of a module, or the one function."""
-    return list(ir.functions.values()) if isinstance(ir, IRModule) else [ir]
+def functions_of(ir: IR, classes: tuple[type[Function], ...] = (Function,)) -> list[Function]:
+    """Return the functions of some classes in a module, or the one function."""
+    if isinstance(ir, IRModule):
+        return [func for func in ir.functions.values() if isinstance(func, classes)]
+    return [ir]
 
 
 def script_of(level: Level, ir: IR, names: Names | None = None) -> str:
