@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.check_pass import PROFILES
+from irkit.fuzz.check_pass.profile import PROFILES
 from irkit.pytest_plugin import PROFILES as NAMES
 from tests.wheels import install
 

@@ -46,7 +46,7 @@ def check_(file: str, chosen: CheckFlags, everything: bool, guard: IsolationPoli
     screen = console()
     shown = [each for each in verdicts if everything or each.changed]
     screen.print(verdict_table(shown))
-    wrong = [each for each in verdicts if each.status in ("differs", "failed")]
+    wrong = [each for each in verdicts if each.is_wrong]
     for each in wrong:
         click.echo(str(each))
     click.echo(_summary(verdicts))

@@ -8,11 +8,17 @@ users' tests).
 from irkit.debug import (
     InputSet as InputSet,
 )
-from irkit.fuzz.check_pass import (
-    PassCase as PassCase,
-    PassCheck as PassCheck,
-    PassRefuted as PassRefuted,
+from irkit.fuzz.check_pass.check_pass import (
     check_pass as check_pass,
+)
+from irkit.fuzz.check_pass.check_run import (
+    PassCheck as PassCheck,
+)
+from irkit.fuzz.check_pass.finding import (
+    PassRefuted as PassRefuted,
+)
+from irkit.fuzz.check_pass.pass_case import (
+    PassCase as PassCase,
 )
 from irkit.fuzz.generators import (
     KINDS as KINDS,
@@ -29,6 +35,10 @@ from irkit.fuzz.generators.draw_sample import (
 from irkit.fuzz.generators.loops.loop_functions import (
     arguments as arguments,
     prim_funcs as prim_funcs,
+)
+from irkit.fuzz.generators.sample_file import (
+    parse_sample as parse_sample,
+    read_sample as read_sample,
 )
 from irkit.fuzz.generators.seed_corpus.texts import (
     KERNELS as KERNELS,
@@ -49,8 +59,4 @@ from irkit.fuzz.judge import (
 from irkit.fuzz.picks import (
     Picks as Picks,
     picks_of as picks_of,
-)
-from irkit.fuzz.shrink import (
-    parse_sample as parse_sample,
-    read_sample as read_sample,
 )

@@ -17,14 +17,10 @@ file. Nothing that is uploaded can bring a pass.
 
 from irkit.inspector_web.diff.line_diff import (
     Diff as Diff,
-    Hunk as Hunk,
     diff_lines as diff_lines,
 )
 from irkit.inspector_web.diff.rows import (
-    Row as Row,
-    inline as inline,
     side_by_side as side_by_side,
-    unfolded as unfolded,
 )
 from irkit.inspector_web.diff.terminal import printed_diff as printed_diff
 from irkit.inspector_web.diff.up_to_names import (
@@ -36,57 +32,23 @@ from irkit.inspector_web.runs.align import (
 )
 from irkit.inspector_web.runs.run import Run as Run
 from irkit.inspector_web.runs.steps import (
-    Filter as Filter,
-    StepRow as StepRow,
     Steps as Steps,
 )
 from irkit.inspector_web.runs.workspace import Workspace as Workspace
-from irkit.inspector_web.text.highlight import (
-    Highlighter as Highlighter,
-    Marks as Marks,
-)
 from irkit.inspector_web.text.lines import (
     Ids as Ids,
     LineTable as LineTable,
 )
 from irkit.inspector_web.text.texts import (
-    GIVEN as GIVEN,
-    PrintedFunction as PrintedFunction,
     Side as Side,
-    State as State,
-    Text as Text,
     Texts as Texts,
 )
 from irkit.inspector_web.views.blame import (
     Blame as Blame,
 )
 from irkit.inspector_web.views.graph_view import (
-    Box as Box,
-    GraphView as GraphView,
-    GroupFrame as GroupFrame,
     graph_view as graph_view,
 )
-from irkit.inspector_web.views.native import (
-    MappedText as MappedText,
-    NativeCode as NativeCode,
-    native as native,
-)
-from irkit.inspector_web.views.nest import (
-    NestChange as NestChange,
-    NestRow as NestRow,
-    nest as nest,
-    nest_changes as nest_changes,
-)
-from irkit.inspector_web.views.origin import (
-    Chain as Chain,
-    Link as Link,
-    Origins as Origins,
-    origins as origins,
-)
 from irkit.inspector_web.views.search import (
-    PickaxeHit as PickaxeHit,
-    SearchHit as SearchHit,
     pickaxe as pickaxe,
-    print_all as print_all,
-    search as search,
 )

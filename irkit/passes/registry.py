@@ -15,7 +15,7 @@ BUILTIN: tuple[AnyPass, ...] = tuple(
 
 def installed_passes() -> Registry:
     """Return the passes that a name can stand for: those of irkit and of installed packages."""
-    return Registry.of(BUILTIN).with_entry_points()
+    return Registry(BUILTIN).with_entry_points()
 
 
 def is_user_pass(p: AnyPass) -> bool:

@@ -67,6 +67,8 @@ from irkit.transform.step import (
     PassHalted as PassHalted,
     Step as Step,
     VerificationFailed as VerificationFailed,
+    functions_of as functions_of,
+    script_of as script_of,
 )
 from irkit.transform.sub_pipeline import (
     sub_pipeline as sub_pipeline,

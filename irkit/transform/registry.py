@@ -13,7 +13,8 @@ GROUP = "irkit.passes"
 
 
 class Registry:
-    """An immutable set of passes with distinct names.
+    """An immutable set of passes with distinct names; two different passes of one name are an error
+    that names both.
 
     Entry points are loaded when all passes, or a name not yet known, are first requested. A broken
     entry point raises an error that names its package then, and not earlier.
@@ -26,12 +27,6 @@ class Registry:
         self._entries = tuple(entries)
         self._all: dict[str, AnyPass] | None = None
         self._packages: dict[str, str] = {}
-
-    @classmethod
-    def of(cls, passes: Iterable[AnyPass]) -> "Registry":
-        """Return a registry of passes; two different passes of one name are an error that names
-        both."""
-        return cls(passes)
 
     def with_passes(self, *passes: AnyPass) -> "Registry":
         """Return a registry with more passes."""

@@ -29,6 +29,7 @@ from irkit.transform.step import (
     PassHalted,
     Step,
     VerificationFailed,
+    functions_of,
     list_problems,
 )
 
@@ -66,10 +67,10 @@ class _StepRunner(msgspec.Struct):
     ) -> tuple[Problem, ...]:
         """List problems of the functions of this level; those unchanged since ``before`` are
         checked only for ``new`` facts."""
-        old = [] if before is None else _functions(self.level, before)
+        old = [] if before is None else functions_of(before, self.level.functions)
         known = {id(function) for function in old}
         found: list[Problem] = []
-        for function in _functions(self.level, ir):
+        for function in functions_of(ir, self.level.functions):
             unchanged = id(function) in known
             own = [] if unchanged else self.level.verify(function)
             # Predicates of facts can rely on the verifier, so they skip an invalid function.
@@ -145,12 +146,6 @@ def _subjects(level: Level, ir: IR, p: AnyPass) -> list[tuple[str, IR]]:
     if isinstance(ir, IRModule):
         return [(key, f) for key, f in ir.functions.items() if isinstance(f, level.functions)]
     return [(ir.name, ir)]
-
-
-def _functions(level: Level, ir: IR) -> list[Function]:
-    if isinstance(ir, IRModule):
-        return [f for f in ir.functions.values() if isinstance(f, level.functions)]
-    return [ir]
 
 
 def _named(fact: Fact, function: Function) -> list[Problem]:

@@ -66,8 +66,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         own, so that unchanged parts print alike.
         """
         names = Names() if names is None else names
-        before = _script(self.level, self.before, names)
-        return before, _script(self.level, self.after, names) if self.changed else before
+        before = script_of(self.level, self.before, names)
+        return before, script_of(self.level, self.after, names) if self.changed else before
 
     def applied_to(self, ir: IR) -> IR:
         """Return the pipeline's IR with the result of the step in place."""
@@ -76,7 +76,15 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         return self.after
 
 
-def _script(level: Level, ir: IR, names: Names) -> str:
+def functions_of(ir: IR, classes: tuple[type[Function], ...] = (Function,)) -> list[Function]:
+    """Return the functions of some classes in a module, or the one function."""
+    if isinstance(ir, IRModule):
+        return [func for func in ir.functions.values() if isinstance(func, classes)]
+    return [ir]
+
+
+def script_of(level: Level, ir: IR, names: Names | None = None) -> str:
+    """Print a function or a module."""
     return ir.script(names=names) if isinstance(ir, IRModule) else level.script(ir, names=names)
 
 

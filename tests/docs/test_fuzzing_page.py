@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from irkit.cli.fuzz import fuzz
-from irkit.fuzz.check_pass import PROFILES, PassCase
 from irkit.fuzz.check_pass.examination import FAULTS
+from irkit.fuzz.check_pass.pass_case import PassCase
+from irkit.fuzz.check_pass.profile import PROFILES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "fuzzing.md").read_text()

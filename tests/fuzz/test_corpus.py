@@ -6,7 +6,7 @@ import pytest
 
 from irkit.fuzz import read_sample
 from irkit.fuzz.judge import INVARIANTS
-from irkit.fuzz.shrink import judge_in_fork
+from irkit.fuzz.shrink.forked_judge import judge_in_fork
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.toml"))
 

@@ -25,7 +25,7 @@ from irkit.transform import (
 )
 from tests.runtime.models import mlp
 
-REGISTRY = Registry.of(BUILTIN)
+REGISTRY = Registry(BUILTIN)
 KERNEL = """\
 def f(A: f32[8], C: f32[8]):
     for i in serial(0, 8):

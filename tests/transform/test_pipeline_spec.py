@@ -26,7 +26,7 @@ def whole(module: IRModule) -> IRModule:
     return module
 
 
-REGISTRY = Registry.of([flatten, vectorize, whole])
+REGISTRY = Registry([flatten, vectorize, whole])
 LIKE = Pipeline(LOOP, (Phase(0, "raw"), Phase(1, "flat"), Phase(2, "loops")))
 
 
@@ -81,11 +81,11 @@ def test_every_pipeline_reads_back(phases: list[list[object]]) -> None:
 
 def test_a_pass_outside_the_registry_is_written_by_its_path() -> None:
     pipeline = Pipeline(LOOP, (Phase(1, "flat", (flatten, vectorize.using(lanes=2))),))
-    text = pipeline.text(Registry.of([flatten]))
+    text = pipeline.text(Registry([flatten]))
     assert text == f"1:flatten,{__name__}:vectorize{{lanes=2}}"
-    assert parse_pipeline(text, Registry.of([flatten]), LIKE) == pipeline
+    assert parse_pipeline(text, Registry([flatten]), LIKE) == pipeline
     with pytest.raises(IRKitError, match="modules are not imported"):
-        parse_pipeline(text, Registry.of([flatten]), LIKE, imports=False)
+        parse_pipeline(text, Registry([flatten]), LIKE, imports=False)
 
 
 def test_a_pass_that_shares_its_name_with_another_is_written_by_its_path() -> None:
@@ -97,7 +97,7 @@ def test_a_pass_that_shares_its_name_with_another_is_written_by_its_path() -> No
         return flatten
 
     pipeline = Pipeline(LOOP, (Phase(1, "flat", (flatten,)),))
-    assert pipeline.text(Registry.of([other()])) == f"1:{__name__}:flatten"
+    assert pipeline.text(Registry([other()])) == f"1:{__name__}:flatten"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def entry(name: str, value: str) -> EntryPoint:
 
 
 def test_passes_are_found_by_name_or_by_module_and_function() -> None:
-    registry = Registry.of([unroll_loops]).with_passes(keep)
+    registry = Registry([unroll_loops]).with_passes(keep)
     assert registry.find("keep") is keep
     assert registry.find(f"{HERE}:keep") is keep
     assert list(registry) == [unroll_loops, keep]
@@ -45,7 +45,7 @@ def test_passes_are_found_by_name_or_by_module_and_function() -> None:
 
 
 def test_an_unknown_name_lists_close_ones() -> None:
-    registry = Registry.of([unroll_loops, keep])
+    registry = Registry([unroll_loops, keep])
     with pytest.raises(IRKitError, match="Did you mean 'unroll-loops'"):
         registry.find("unrol_loops")
     with pytest.raises(IRKitError, match="There are: keep, unroll-loops"):
@@ -56,8 +56,8 @@ def test_an_unknown_name_lists_close_ones() -> None:
 
 def test_two_passes_of_one_name_are_an_error_that_names_both_origins() -> None:
     with pytest.raises(IRKitError, match=r"named 'keep': .*:keep \(.*and .*<locals>"):
-        Registry.of([keep, clash()])  # pyright: ignore
-    assert len(Registry.of([keep, keep])) == 1
+        Registry([keep, clash()])  # pyright: ignore
+    assert len(Registry([keep, keep])) == 1
 
 
 def test_entry_points_are_loaded_when_they_are_needed() -> None:
@@ -71,4 +71,4 @@ def test_entry_points_are_loaded_when_they_are_needed() -> None:
         list(Registry((), [entry("x", f"{HERE}:clash")]))
     with pytest.raises(IRKitError, match="named 'keep'"):
         list(Registry([clash()], [entry("keep", f"{HERE}:keep")]))  # pyright: ignore
-    assert Registry.of([keep]).with_entry_points("irkit.no-such-group").find("keep") is keep
+    assert Registry([keep]).with_entry_points("irkit.no-such-group").find("keep") is keep

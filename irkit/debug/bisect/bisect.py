@@ -58,7 +58,7 @@ def bisect(
                 failed(error)
             raise
 
-    verdict = _first_failure(recorded(), options)
+    verdict = next((each for each in verdicts(recorded(), options) if each.is_wrong), None)
     if verdict is None:
         return None
     before, after = states[-1]
@@ -81,11 +81,6 @@ def guilty_rewrites(
 ) -> Culprit:
     """Return the rewrites of a pass that break a program, given a failing verdict on its step."""
     return RewriteSearch(step.level, (), p, step.before, verdict, options, apply).culprit()
-
-
-def _first_failure(steps: Iterator[Step], options: CheckOptions) -> Verdict | None:
-    wrong = ("differs", "failed")
-    return next((each for each in verdicts(steps, options) if each.status in wrong), None)
 
 
 def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:

@@ -6,12 +6,12 @@ verify for some k in between, those rewrites depend on each other: they are take
 which is then reduced as in delta debugging.
 """
 
+import inspect
 from enum import Enum
 
 import msgspec
 
-from irkit.core import Function, IRModule, Level, Problem
-from irkit.debug.bisect.caller_span import CallerSpanRecorder
+from irkit.core import Function, IRModule, Level, Node, Problem, Recorder, Span
 from irkit.debug.bisect.culprit import Culprit
 from irkit.debug.check.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.options import CheckOptions
@@ -19,7 +19,7 @@ from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import PrimFunc
-from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted
+from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted, functions_of
 
 MAX_RUNS = 200
 _SPARE = 1000
@@ -29,6 +29,19 @@ class _Outcome(Enum):
     GOOD = "good"
     BAD = "bad"
     SKIP = "skip"
+
+
+class CallerSpanRecorder(Recorder):
+    """A recorder that uses the caller's line for rewrites whose rule has no span."""
+
+    def allows(self, rule: str, before: Node, after: Node, span: Span | None = None) -> bool:
+        frame = inspect.currentframe()
+        while span is None and frame is not None:
+            # Skip the frames between the rule and this recorder.
+            if not frame.f_globals.get("__name__", "").startswith(("irkit.core", __name__)):
+                span = Span("python", rule, frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        return super().allows(rule, before, after, span)
 
 
 class RewriteSearch:
@@ -172,14 +185,13 @@ class RewriteSearch:
             subject = self.subjects.get(name)
             if subject is not None and subject.func is not func:
                 verdict = subject.verdict(self.blank, subject.func, func)
-                if verdict.status in ("differs", "failed"):
+                if verdict.is_wrong:
                     return _Outcome.BAD
         return _Outcome.GOOD
 
     def _problems(self, after: IR) -> list[Problem]:
-        functions = after.functions.values() if isinstance(after, IRModule) else (after,)
         found: list[Problem] = []
-        for func in functions:
+        for func in functions_of(after):
             if isinstance(func, self.level.functions):
                 found += self.level.verify(func)
                 found += [] if found else [p for fact in self.facts for p in fact.problems(func)]

@@ -37,12 +37,22 @@ class Verdict(msgspec.Struct, frozen=True):
         """Return True if the step is known to keep the meaning."""
         return self.status == "same"
 
+    @property
+    def is_wrong(self) -> bool:
+        """Return True if the step changes the meaning, or its result does not run."""
+        return self.status in ("differs", "failed")
+
+    @property
+    def wrong_element(self) -> str:
+        """Return the first wrong element and what it should be, or an empty string."""
+        if self.error.at is None:
+            return ""
+        at = ", ".join(map(str, self.error.at))
+        return f"{self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
+
     def __str__(self) -> str:
         text = f"{phase_label(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
-        if self.error.at is not None:
-            at = ", ".join(map(str, self.error.at))
-            text += f": {self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
-        return text + (f": {self.message}" if self.message else "")
+        return ": ".join(filter(None, (text, self.wrong_element, self.message)))
 
 
 def is_trusted(found: Iterable[Verdict]) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 from irkit.core import IRKitError
 from irkit.debug.contracts.breach import Breach
 from irkit.debug.contracts.hash_seeds import hash_seed_differences
-from irkit.debug.contracts.levels import functions_of, level_of
+from irkit.debug.contracts.levels import level_of
 from irkit.debug.contracts.trial import ContractTrial
-from irkit.transform import IR, AnyPass
+from irkit.transform import IR, AnyPass, functions_of
 
 
 def contracts(

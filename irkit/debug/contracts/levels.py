@@ -1,14 +1,9 @@
-"""Functions and levels of a program, whichever IR it is in."""
+"""Levels of a program, whichever IR it is in."""
 
 from irkit.core import Function, IRModule, Level
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR
-
-
-def functions_of(ir: IR) -> list[Function]:
-    """Return the functions of a program."""
-    return list(ir.functions.values()) if isinstance(ir, IRModule) else [ir]
 
 
 def level_of(func: Function) -> Level:

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from irkit.core import Function, Node, Recorder, Span, symbols_bound, walk
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.verdict import Verdict
 from irkit.debug.contracts.breach import Breach, Contract
-from irkit.debug.contracts.levels import equal_structure, functions_of, level_of
+from irkit.debug.contracts.levels import equal_structure, level_of
 from irkit.debug.isolation.trace_step import trace_step
 from irkit.ir import Seq
-from irkit.transform import IR, AnyPass, apply_pass
+from irkit.transform import IR, AnyPass, apply_pass, functions_of
 
 
 class ContractTrial:
@@ -117,16 +116,8 @@ class ContractTrial:
             after=self.after,
         )
         for verdict in verdicts([step], options):
-            if verdict.status in ("differs", "failed"):
-                yield self.breach("same numbers", _verdict_text(verdict))
-
-
-def _verdict_text(verdict: Verdict) -> str:
-    error = verdict.error
-    if error.at is None:
-        return verdict.message
-    at = ", ".join(map(str, error.at))
-    return f"{verdict.buffer}[{at}] is {error.found}, expected {error.expected}"
+            if verdict.is_wrong:
+                yield self.breach("same numbers", verdict.wrong_element or verdict.message)
 
 
 def _spans(ir: IR) -> Iterator[tuple[Node, Span | None]]:

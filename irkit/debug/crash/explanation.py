@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from irkit.core import Function, IRModule, Level, Names, Problem, annotate_source
 from irkit.debug.crash.limits import MAX_DIFF_LINES
 from irkit.debug.report.line_table import NodeLines
-from irkit.transform import IR, PassFailed
+from irkit.transform import IR, PassFailed, functions_of, script_of
 
 
 def explain(error: PassFailed, *, most: int = 60) -> str:
@@ -21,7 +21,7 @@ def marked_problems(error: PassFailed) -> str:
     if not error.problems or level is None or shown is None:
         return ""
     try:
-        text = printed(level, shown)
+        text = script_of(level, shown)
         found = problem_lines(level, shown, error.problems)
     except Exception:  # Invalid IR may not even print.
         return ""
@@ -30,10 +30,9 @@ def marked_problems(error: PassFailed) -> str:
 
 def problem_lines(level: Level, ir: IR, problems: Iterable[Problem]) -> list[tuple[int, str]]:
     """Return the line of each problem in the printed IR, or 0 if it is unknown."""
-    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
     tables: list[tuple[int, NodeLines]] = []
     start = 0
-    for func in functions:
+    for func in functions_of(ir):
         tables.append((start, NodeLines(level, func)))
         start += func.script().count("\n") + 1
     found: list[tuple[int, str]] = []
@@ -55,8 +54,8 @@ def failed_diff(error: PassFailed) -> str:
         return ""
     try:
         names = Names()  # One table, so that unchanged symbols have the same name in both.
-        before_text = printed(level, error.before, names)
-        after_text = printed(level, after, names)
+        before_text = script_of(level, error.before, names)
+        after_text = script_of(level, after, names)
     except Exception:  # As above.
         return ""
     return text_diff(before_text, after_text)
@@ -68,11 +67,6 @@ def text_diff(before: str, after: str) -> str:
     if max(map(len, sides)) > MAX_DIFF_LINES:
         return f"(the IR has more than {MAX_DIFF_LINES} lines: no diff)\n"
     return "".join(difflib.unified_diff(*sides, "before", "after"))
-
-
-def printed(level: Level, ir: IR, names: Names | None = None) -> str:
-    """Print a function or a module."""
-    return ir.script(names=names) if isinstance(ir, IRModule) else level.script(ir, names=names)
 
 
 def _level(error: PassFailed) -> Level | None:

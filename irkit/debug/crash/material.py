@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from irkit.core import Function, IRKitError, IRModule, Level
-from irkit.debug.crash.explanation import explain, failed_diff, printed, problem_lines
+from irkit.debug.crash.explanation import explain, failed_diff, problem_lines
 from irkit.debug.crash.folder import (
     AFTER_NAME,
     BEFORE_NAME,
@@ -44,6 +44,7 @@ from irkit.transform import (
     PassHalted,
     Trace,
     render_spec,
+    script_of,
 )
 
 
@@ -170,7 +171,7 @@ def _write_trace(place: Path, level: Level, ir: IR) -> str:
 
 def _text_of(level: Level, ir: IR) -> str:
     try:
-        return printed(level, ir)
+        return script_of(level, ir)
     except Exception as error:  # IR that does not print is worth reporting too.
         return f"# cannot be printed: {type(error).__name__}: {error}\n"
 

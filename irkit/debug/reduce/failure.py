@@ -91,7 +91,7 @@ def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failur
             raise
 
     for verdict in verdicts(recorded(), options):
-        if verdict.status in ("differs", "failed"):
+        if verdict.is_wrong:
             native = verdict.how == "native code"
             failure = Failure(verdict.status, verdict.name, text=str(verdict), native=native)
             return _of_pass(raised[0], str(verdict)) if raised else failure, verdict.inputs

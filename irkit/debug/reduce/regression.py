@@ -120,10 +120,7 @@ def _schedule_text(schedule: ScheduleTrace) -> str:
     if not schedule.steps:
         return ""
     shown = "".join(f"# {line}\n" for line in schedule.as_python().splitlines())
-    data = json.loads(schedule.as_json())
-    lines = ",\n".join(json.dumps(step) for step in data.pop("steps"))
-    text = f'{{"irkit_schedule": {data["irkit_schedule"]}, "steps": [\n{lines}\n]}}\n'
-    return f"{shown}SCHEDULE = {_quoted(text)}\n"
+    return f"{shown}SCHEDULE = {_quoted(schedule.as_json_lines())}\n"
 
 
 def _quoted(text: str) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from irkit.core import Function, IRModule
 from irkit.debug.report.line_table import NodeLines
-from irkit.transform import Step
+from irkit.transform import Step, functions_of
 
 
 class LocatedRemark(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ def remarks(steps: Iterable[Step]) -> list[LocatedRemark]:
     for step in steps:
         if not step.remarks:
             continue
-        functions = _functions(step)
+        functions = functions_of(step.before, step.level.functions)
         tables = [
             (func, NodeLines(step.level, func), func.script().splitlines()) for func in functions
         ]
@@ -47,10 +46,3 @@ def remarks(steps: Iterable[Step]) -> list[LocatedRemark]:
                     break
             found.append(LocatedRemark(step.index, step.name, name, line, code, each.text))
     return found
-
-
-def _functions(step: Step) -> list[Function]:
-    if isinstance(step.before, IRModule):
-        taken = step.level.functions
-        return [func for func in step.before.functions.values() if isinstance(func, taken)]
-    return [step.before]

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from irkit.core import IRModule, Span, count_nodes
-from irkit.transform import IR, Step
+from irkit.core import Span, count_nodes
+from irkit.transform import IR, Step, functions_of
 
 
 class PassRow(msgspec.Struct):
@@ -80,6 +80,5 @@ def summarize_rules(steps: Iterable[Step]) -> list[RuleRow]:
 def _size(ir: IR, sizes: dict[int, int]) -> int:
     """Count nodes, once for each object: the result of one step is the input of the next."""
     if id(ir) not in sizes:
-        functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
-        sizes[id(ir)] = sum(count_nodes(func) for func in functions)
+        sizes[id(ir)] = sum(count_nodes(func) for func in functions_of(ir))
     return sizes[id(ir)]

@@ -21,9 +21,6 @@ from irkit.fuzz.campaign.engine import (
     Campaign as Campaign,
     CampaignPlan as CampaignPlan,
 )
-from irkit.fuzz.campaign.findings import (
-    Finding as Finding,
-)
 from irkit.fuzz.campaign.interrupts import (
     interruptible as interruptible,
     undisturbed as undisturbed,
@@ -36,6 +33,5 @@ from irkit.fuzz.campaign.summary import (
 )
 from irkit.fuzz.campaign.worker import (
     CaseOptions as CaseOptions,
-    CaseResult as CaseResult,
     run_case as run_case,
 )

@@ -197,7 +197,7 @@ def _finding(finding: Finding, *, in_full: bool) -> dict[str, Any]:
         "title": finding.title,
         "named": finding.outcome.named,
         "again": finding.sure,
-        "size": "" if small is None else small.size,
+        "size": "" if small is None else str(small.size),
         "files": [each for each in (finding.file, finding.data_file) if each],
         "message": clipped(outcome.message),
         "commands": [shlex.join(words) for words in finding.commands.values()],

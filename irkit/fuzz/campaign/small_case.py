@@ -18,7 +18,7 @@ from irkit.fuzz.judge.models import is_model, module_of
 from irkit.fuzz.judge.outcome import Outcome, fault_text
 from irkit.fuzz.shrink.choices import record_choices, replay_choices
 from irkit.fuzz.shrink.forked_judge import judge_in_fork
-from irkit.fuzz.shrink.make_small import make_small
+from irkit.fuzz.shrink.make_small import SampleSize, make_small
 from irkit.ir import PrimFunc
 from irkit.transform import Step, Trace
 
@@ -47,29 +47,17 @@ def test_{name}() -> None:
 class SmallCase(msgspec.Struct, frozen=True):
     """A shrunk case.
 
-    ``text`` is a sample in TOML, ``test`` a test of it for pytest. ``stages``, ``steps`` of the
-    schedule and ``passes`` are its size, and ``tried`` counts candidates; ``trace`` is the file
-    with its lowering, for the inspector, if there is one; ``data`` is the text or the model itself,
-    for samples that are files.
+    ``text`` is a sample in TOML, ``test`` a test of it for pytest; ``trace`` is the file with its
+    lowering, for the inspector, if there is one; ``data`` is the text or the model itself, for
+    samples that are files.
     """
 
     text: str
     test: str
     outcome: Outcome
-    stages: int
-    steps: int
-    passes: int
-    tried: int
+    size: SampleSize
     trace: str = ""
     data: bytes = b""
-
-    @property
-    def size(self) -> str:
-        """Return its size in words."""
-        return (
-            f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
-            f"(after {self.tried} candidates)"
-        )
 
     def __str__(self) -> str:
         return f"smallest: {self.size}; {self.outcome.message}"
@@ -109,10 +97,7 @@ def small_case(
         text,
         _TEST.format(title=title, text=text, name=name, options=options if by_invariant else ""),
         small.outcome,
-        small.stages,
-        small.steps,
-        small.passes,
-        small.tried,
+        small.size,
         _traced(small.sample, small.outcome, Path(trace)) if trace else "",
         data_of(small.sample),
     )

@@ -13,23 +13,3 @@ Reading order: settings, profile, position (where the pass goes), programs, exam
 through the lowering), pass_case (what the test sees), tally, corpus, finding, check_run (one run of
 a test), check_pass.
 """
-
-from irkit.fuzz.check_pass.check_pass import (
-    check_pass as check_pass,
-)
-from irkit.fuzz.check_pass.check_run import (
-    PassCheck as PassCheck,
-)
-from irkit.fuzz.check_pass.finding import (
-    PassRefuted as PassRefuted,
-)
-from irkit.fuzz.check_pass.pass_case import (
-    PassCase as PassCase,
-)
-from irkit.fuzz.check_pass.profile import (
-    PROFILES as PROFILES,
-    Profile as Profile,
-)
-from irkit.fuzz.check_pass.settings import (
-    PassCheckSettings as PassCheckSettings,
-)

@@ -12,11 +12,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from irkit.core import IRKitError, IRModule, atomic_write
-from irkit.fuzz.check_pass.programs import DrawnProgram
+from irkit.core import IRKitError, atomic_write
+from irkit.fuzz.check_pass.programs import DrawnProgram, program_in
 from irkit.graph import parse_module
-from irkit.ir import PrimFunc
-from irkit.transform import IR
 
 DEFAULT_FOLDER = Path(".irkit") / "corpus"
 PROGRAM = "program.irs"
@@ -75,12 +73,9 @@ def write_all(folder: Path, texts: dict[str, str]) -> None:
 def read_program(path: Path) -> DrawnProgram:
     """Read a program of the corpus. Raises: IRKitError if it is not one."""
     module = parse_module(path.read_text(encoding="utf-8"), file=path.name)
-    functions = list(module.functions.values())
-    if not functions:
+    if not module.functions:
         raise IRKitError(f"{path} holds no function")
-    alone = len(functions) == 1 and isinstance(functions[0], PrimFunc)
-    ir: IR = functions[0] if alone else IRModule(module.functions)
-    return DrawnProgram(ir)
+    return DrawnProgram(program_in(module))
 
 
 def _is_alive(pid: int) -> bool:

@@ -18,7 +18,7 @@ from irkit.debug import (
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.fuzz.check_pass.programs import DrawnProgram
 from irkit.graph import parse_module
-from irkit.passes import BUILTIN
+from irkit.passes import installed_passes
 from irkit.processes import Child, ChildDied, TimeUp, can_interrupt, timeout
 from irkit.transform import (
     IR,
@@ -26,7 +26,6 @@ from irkit.transform import (
     Attempt,
     PassFailed,
     Pipeline,
-    Registry,
     Step,
     VerificationFailed,
     apply_here,
@@ -238,7 +237,7 @@ class _Examiner:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
         step = self._as_one_step(self.program, lowered)
         comparison = CheckOptions(samples=self.options.samples, kernels=True)
-        return any(v.status in ("differs", "failed") for v in verdicts([step], comparison))
+        return any(v.is_wrong for v in verdicts([step], comparison))
 
     def _as_one_step(self, before: IR, after: IR) -> Step:
         """Return all changes from one state to another as one step."""
@@ -254,12 +253,7 @@ def _worker() -> NativeWorker:
 
 
 def _shown(verdict: Verdict) -> str:
-    where = verdict.message
-    if verdict.error.at is not None:
-        at = ", ".join(map(str, verdict.error.at))
-        where = (
-            f"{verdict.buffer}[{at}] is {verdict.error.found}, expected {verdict.error.expected}"
-        )
+    where = verdict.wrong_element or verdict.message
     return f"{where} ({verdict.how}, {verdict.inputs})" if verdict.inputs else where
 
 
@@ -304,7 +298,7 @@ def _elsewhere(
 ) -> Violation | None:
     assert drawn.ir is not None
     whole = isinstance(drawn.ir, IRModule)
-    pipeline = "" if drawn.pipeline is None else drawn.pipeline.text(_known())
+    pipeline = "" if drawn.pipeline is None else drawn.pipeline.text(installed_passes())
     job = (
         position.p,
         dict(position.where),
@@ -320,10 +314,6 @@ def _elsewhere(
         return Violation("hang" if error.kind == "timeout" else "crash", error.message)
 
 
-def _known() -> Registry:
-    return Registry.of(BUILTIN).with_entry_points()
-
-
 def examine_text(
     p: AnyPass,
     where: dict[str, object],
@@ -336,5 +326,5 @@ def examine_text(
     """Examine a program given as text, in the process that was started for it."""
     ir = _read(text, whole)
     position = PassPosition(p, graph=on_graphs, **where)  # pyright: ignore[reportArgumentType] -- as it was taken apart
-    parsed = parse_pipeline(pipeline, _known(), position.like) if pipeline else None
+    parsed = parse_pipeline(pipeline, installed_passes(), position.like) if pipeline else None
     return examine(position, DrawnProgram(ir, parsed), options).violation

@@ -20,9 +20,9 @@ from irkit.fuzz.check_pass.examination import (
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.graph import parse_module
 from irkit.ir import PrimFunc
-from irkit.passes import BUILTIN
+from irkit.passes import installed_passes
 from irkit.phases import pipeline_for
-from irkit.transform import IR, AnyPass, Registry, apply_pass
+from irkit.transform import IR, AnyPass, apply_pass
 
 MOST_LINES = 60
 _REDUCIBLE = ("same numbers", "verifies", "signature", "lowering")
@@ -133,7 +133,7 @@ def _reduced(
         return None
     case, failure = had
     case = reduce(case, failure, seconds=seconds).case.reread()
-    pipeline = pipeline_for(case.pipeline.text(_registry()), case.func)
+    pipeline = pipeline_for(case.pipeline.text(installed_passes()), case.func)
     case = case.replace(pipeline=pipeline)
     again = failure_of(case)
     if again is None or not again.is_like(failure):
@@ -141,12 +141,8 @@ def _reduced(
     return case, again
 
 
-def _registry() -> Registry:
-    return Registry.of(BUILTIN).with_entry_points()
-
-
 def _with_case(files: FindingFiles, case: FailingCase, failure: Failure) -> FindingFiles:
-    written = write_case(files.folder, case, failure, _registry())
+    written = write_case(files.folder, case, failure, installed_passes())
     # Many such files can lie in one tree, and pytest wants different names.
     test = written.replace(written.with_name(f"test_{files.folder.name}.py"))
     said = re.split(r": (?:differs|failed): ", failure.text, maxsplit=1)[-1]

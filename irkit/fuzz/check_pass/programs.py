@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from irkit.core import Function, IRKitError, IRModule, ScheduleError, walk
 from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
-from irkit.fuzz.generators.draw_sample import KINDS, Kind, Sample, Unusable, draw_sample
+from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
-from irkit.fuzz.generators.sample import LOOP_SAMPLES
+from irkit.fuzz.generators.sample import KINDS, LOOP_SAMPLES, Kind, Sample, Unusable
 from irkit.fuzz.picks import Picks, picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
@@ -84,7 +84,7 @@ def as_program(value: object) -> DrawnProgram:
     if isinstance(value, DrawnProgram):
         return value
     if isinstance(value, str):
-        return DrawnProgram(_only(parse_module(value)))
+        return DrawnProgram(program_in(parse_module(value)))
     if isinstance(value, bytes):
         return DrawnProgram(import_onnx(onnx.load_model_from_string(value)))
     if isinstance(value, Sample):
@@ -123,7 +123,8 @@ def _marked(func: PrimFunc, choices: Picks) -> PrimFunc:
     return sch.func
 
 
-def _only(module: IRModule) -> IR:
+def program_in(module: IRModule) -> IR:
+    """Return the only function of a module if it is a loop function, or the module."""
     functions = list(module.functions.values())
     alone = len(functions) == 1 and isinstance(functions[0], PrimFunc)
     return functions[0] if alone else module

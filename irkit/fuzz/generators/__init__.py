@@ -16,9 +16,6 @@ schedules, graphs, onnx_models, malformed, pipelines; draw_sample (what is drawn
 strategies, coverage.
 """
 
-from irkit.fuzz.generators.draw_sample import (
-    choices_of_seeds as choices_of_seeds,
-)
 from irkit.fuzz.generators.malformed.onnx_cases import (
     malformed_model as malformed_model,
 )
@@ -26,17 +23,7 @@ from irkit.fuzz.generators.malformed.onnx_seeds import (
     onnx_seeds as onnx_seeds,
 )
 from irkit.fuzz.generators.malformed.text_cases import (
-    MONSTERS as MONSTERS,
     malformed_text as malformed_text,
-)
-from irkit.fuzz.generators.onnx_models.model_samples import (
-    model_results as model_results,
-)
-from irkit.fuzz.generators.operators.structured import (
-    OPERATORS as OPERATORS,
-)
-from irkit.fuzz.generators.pipelines import (
-    keep_as_it_is as keep_as_it_is,
 )
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,

@@ -28,12 +28,7 @@ from irkit.fuzz.generators.programs.program_samples import (
     draw_values,
 )
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
-from irkit.fuzz.generators.sample import (
-    KINDS as KINDS,
-    Kind as Kind,
-    Sample as Sample,
-    Unusable as Unusable,
-)
+from irkit.fuzz.generators.sample import Kind, Sample
 from irkit.fuzz.generators.schedules.schedule_samples import (
     draw_seed_schedule,
     draw_small_stages,

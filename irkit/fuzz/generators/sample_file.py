@@ -15,7 +15,7 @@ from typing import Any, cast, get_args
 import ml_dtypes
 import numpy as np
 
-from irkit.core import FormatError, IRKitError, IRModule, atomic_write
+from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.debug import NO_SCHEDULE, InputKind, InputSet
 from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
@@ -23,22 +23,15 @@ from irkit.ir import PrimFunc, parse
 from irkit.passes import BUILTIN
 from irkit.phases import GRAPH, pipeline_for
 from irkit.schedule import ScheduleTrace
-from irkit.transform import Pipeline, Registry, parse_pipeline
+from irkit.transform import Pipeline, Registry, functions_of, parse_pipeline
 
 VERSION = 1
 LARGEST = 16 << 20
 """Largest file that is read, in bytes; a shrunk sample has a few thousand."""
 
 
-def write_sample(path: Path, sample: Sample, notes: Mapping[str, str]) -> None:
-    """Write a file atomically; ``notes`` are texts for people, by name."""
-    text = sample_text(sample, notes)
-    with atomic_write(path) as partial:
-        partial.write_text(text, "utf-8")
-
-
 def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
-    """Return a sample as TOML."""
+    """Return a sample as TOML; ``notes`` are texts for people, by name."""
     lines = [f"irkit_sample = {VERSION}", f"kind = {_quoted(sample.kind)}"]
     lines += [f"{name} = {_text(text)}" for name, text in notes.items() if text]
     if isinstance(sample.ir, bytes):
@@ -55,7 +48,9 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
     if not (sample.damaged or isinstance(sample.ir, str)):  # Nothing runs on these.
         lines.append(f"passes = {_quoted(passes)}")
     if sample.schedule.steps:
-        lines.append(f"schedule = {_text(_schedule_text(sample.schedule))}")
+        # Without the lines that called it: those are the generator's.
+        schedule = sample.schedule.without_where().as_json_lines()
+        lines.append(f"schedule = {_text(schedule)}")
     if sample.zeros_have_signs:
         lines.append("zeros_have_signs = true")
     if sample.sound:
@@ -75,7 +70,7 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
 
 
 def read_sample(path: Path) -> Sample:
-    """Read what :func:`write_sample` wrote. A pass whose name has a colon imports its module, so
+    """Read a file with the text of a sample. A pass whose name has a colon imports its module, so
     read nothing that you would not run.
 
     Raises: FormatError if it is not such a file; ParseError and other IRKitErrors if its contents
@@ -162,28 +157,21 @@ def _pipeline(text: str, program: Program) -> Pipeline:
 
 
 def _known() -> Registry:
-    return Registry.of(BUILTIN)
+    return Registry(BUILTIN)
+
+
+def arrays_by_digest(funcs: Iterable[Function]) -> dict[str, Array]:
+    """Return the constants of graph functions; their text only names the large ones."""
+    graphs = [func for func in funcs if isinstance(func, GraphFunc)]
+    return {data.digest: data.array for func in graphs for data in constants_of(func).values()}
 
 
 def _constants(program: Program) -> dict[str, Array]:
     """Return the large arrays that the text of a graph only names."""
-    if isinstance(program, IRModule):
-        funcs = [each for each in program.functions.values() if isinstance(each, GraphFunc)]
-    else:
-        funcs = [program] if isinstance(program, GraphFunc) else []
-    kept = [data for func in funcs for data in constants_of(func).values()]
-    text = program.script() if funcs and not isinstance(program, (bytes, str)) else ""
-    return {data.digest: data.array for data in kept if data.digest in text}
-
-
-def _schedule_text(schedule: ScheduleTrace) -> str:
-    """Return a schedule as JSON, one step a line, without the lines of source that called it: those
-    are the generator's."""
-    data = json.loads(schedule.as_json())
-    parts = ({key: step[key] for key in step if key != "where"} for step in data.pop("steps"))
-    steps = ",\n".join(json.dumps(step) for step in parts)
-    rest = json.dumps(data)[:-1]
-    return f'{rest}{", " if data else ""}"steps": [\n{steps}\n]}}\n'
+    if not isinstance(program, (GraphFunc, IRModule)):
+        return {}
+    known, text = arrays_by_digest(functions_of(program)), program.script()
+    return {digest: array for digest, array in known.items() if digest in text}
 
 
 def _quoted(text: str) -> str:

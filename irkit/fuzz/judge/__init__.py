@@ -12,7 +12,6 @@ checked_bounds, invariants, judge.
 
 from irkit.fuzz.judge.files.compare_outputs import (
     check_model as check_model,
-    compare_outputs as compare_outputs,
 )
 from irkit.fuzz.judge.files.input_verdict import (
     FileStatus as FileStatus,
@@ -23,7 +22,6 @@ from irkit.fuzz.judge.files.read_text import (
     read_text as read_text,
 )
 from irkit.fuzz.judge.files.run_model import (
-    ModelRun as ModelRun,
     run_model as run_model,
 )
 from irkit.fuzz.judge.invariants import (
@@ -31,11 +29,7 @@ from irkit.fuzz.judge.invariants import (
 )
 from irkit.fuzz.judge.judge import (
     judge as judge,
-    primitive_in as primitive_in,
 )
 from irkit.fuzz.judge.outcome import (
     Outcome as Outcome,
-)
-from irkit.fuzz.judge.progress import (
-    tier_and_pass as tier_and_pass,
 )

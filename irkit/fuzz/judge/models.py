@@ -14,23 +14,23 @@ from irkit.core import Function, IRKitError, IRModule, walk
 from irkit.debug import check
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.generators.sample_file import arrays_by_digest
 from irkit.fuzz.judge.agreement import difference
 from irkit.fuzz.judge.loops import target_of
-from irkit.fuzz.judge.memory_plan import overwritten, values_of
+from irkit.fuzz.judge.memory_plan import main_graph, overwritten, values_of
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.progress import TierProgress
 from irkit.graph import (
     GRAPH_LEVEL,
     GraphFunc,
     arrays_of,
-    constants_of,
     interpret,
     parse_module,
 )
 from irkit.ir import PrimFunc, Var
 from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
 from irkit.runtime import Model
-from irkit.transform import IR, PassFailed, Pipeline, Step
+from irkit.transform import IR, PassFailed, Pipeline, Step, functions_of
 
 _LOWER, _PLAN = "lower-to-loops", "plan-memory"
 _NO_PASSES = Pipeline(GRAPH_LEVEL, ())
@@ -61,12 +61,7 @@ class ModelCase:
 
     def read_again(self) -> IRModule:
         """Return the module read back from its text."""
-        constants = {
-            each.digest: each.array
-            for func in self.module.functions.values()
-            if isinstance(func, GraphFunc)
-            for each in constants_of(func).values()
-        }
+        constants = arrays_by_digest(functions_of(self.module))
         return parse_module(self.module.script(), constants=constants)
 
     def run(self, *, native: bool = True) -> None:
@@ -141,9 +136,7 @@ class ModelCase:
         native code that overwrites one, or writes beyond the arena, may go unseen."""
         if _PLAN not in self.sample.pipeline.names:
             return self.interpret(program)
-        assert isinstance(program, IRModule)
-        main = program["main"]
-        assert isinstance(main, GraphFunc)
+        main = main_graph(program)[1]
         for number, inputs in enumerate(self.sample.inputs):
             try:
                 known = values_of(program, inputs.copied())
@@ -199,7 +192,7 @@ def _look_at_kernel(func: PrimFunc) -> None:
     except PassFailed as error:
         failure = error
     for verdict in check(steps, native=False):
-        if verdict.status in ("differs", "failed"):
+        if verdict.is_wrong:
             raise WrongSample("mismatch", f"{func.name}: {verdict}", verdict.name)
     if failure is not None:
         raise failure

@@ -23,7 +23,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ``memory`` concern the process. ``tier`` is where it was seen, ``named`` the guilty pass or
     primitive, ``tiers`` those that ran, ``checks`` the invariants checked, ``fired`` the passes
     that changed something, ``fate`` what became of a damaged file: refused, read, right, or why
-    nothing is known. ``digest`` is that of the lowered text, if requested. Units: ``seconds`` by
+    nothing is known. Units: ``seconds`` by
     tier.
     """
 
@@ -34,7 +34,6 @@ class Outcome(msgspec.Struct, frozen=True):
     tiers: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     fired: tuple[str, ...] = ()
-    digest: str = ""
     fate: str = ""
     seconds: dict[str, float] = {}
 

@@ -9,21 +9,3 @@ the generators.
 Reading order: choices (the numbers it was drawn from), forked_judge, graphs, models, texts,
 make_small.
 """
-
-from irkit.fuzz.generators.sample_file import (
-    parse_sample as parse_sample,
-    read_sample as read_sample,
-    sample_text as sample_text,
-    write_sample as write_sample,
-)
-from irkit.fuzz.shrink.choices import (
-    record_choices as record_choices,
-    replay_choices as replay_choices,
-    shrink_choices as shrink_choices,
-)
-from irkit.fuzz.shrink.forked_judge import (
-    judge_in_fork as judge_in_fork,
-)
-from irkit.fuzz.shrink.make_small import (
-    make_small as make_small,
-)

@@ -30,16 +30,28 @@ CANDIDATES = 3_000
 Redraw = Callable[[Choices], Sample]
 
 
-class SmallSample(msgspec.Struct, frozen=True, eq=False):
-    """The smallest sample found, what is wrong with it, and its size: ``stages`` are blocks, or
-    operators of a graph or a model. ``tried`` counts candidates."""
+class SampleSize(msgspec.Struct, frozen=True):
+    """The size of a shrunk sample: ``stages`` are blocks, or operators of a graph or a model;
+    ``steps`` are those of the schedule; ``tried`` counts candidates."""
 
-    sample: Sample
-    outcome: Outcome
     stages: int
     steps: int
     passes: int
     tried: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.stages} stages, {self.steps} schedule steps, {self.passes} passes "
+            f"(after {self.tried} candidates)"
+        )
+
+
+class SmallSample(msgspec.Struct, frozen=True, eq=False):
+    """The smallest sample found, what is wrong with it, and its size."""
+
+    sample: Sample
+    outcome: Outcome
+    size: SampleSize
 
 
 def make_small(
@@ -78,14 +90,13 @@ def make_small(
     elif not is_file:
         search.cut(MODEL_FAMILIES if isinstance(search.best.ir, bytes) else GRAPH_FAMILIES)
     best = search.best
-    return SmallSample(
-        best,
-        search.outcome,
+    size = SampleSize(
         _stages(best),
         sum(not each.primitive.startswith("get_") for each in best.schedule.steps),
         0 if is_file else len(best.pipeline.placed),
         search.tried,
     )
+    return SmallSample(best, search.outcome, size)
 
 
 class _SampleSearch:

@@ -21,15 +21,16 @@ class BlamePage(msgspec.Struct):
 def blame_page(blame: Blame, stage: RunStage, *, seconds: float = COMPARING) -> BlamePage:
     """Find which step last changed each line, unless that takes more than ``seconds``."""
     found = blame.within(stage.ir, seconds)
-    return BlamePage([], more=True) if found is None else BlamePage(_runs(found))
+    return BlamePage([], more=True) if found is None else BlamePage(run_lengths(found))
 
 
 def blamed(blame: Blame, stage: RunStage) -> list[tuple[int, int]]:
     """List which step last changed each line, as pairs of a step and a number of lines."""
-    return _runs(blame.of(stage.ir))
+    return run_lengths(blame.of(stage.ir))
 
 
-def _runs(found: LineSteps) -> list[tuple[int, int]]:
+def run_lengths(found: LineSteps) -> list[tuple[int, int]]:
+    """Encode a number, at least -1, for each line as pairs of a number and how often it stands."""
     begins = np.flatnonzero(np.diff(found, prepend=-2))  # No step has that number.
     lengths = np.diff(begins, append=len(found))
     return list(zip(found[begins].tolist(), lengths.tolist(), strict=True))

@@ -16,8 +16,7 @@ from irkit.inspector_web.runs.run import LoadedTrace, RunStage
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.views.search import pickaxe, search
-from irkit.passes import BUILTIN
-from irkit.transform import Registry, Trace
+from irkit.transform import Trace
 
 MOST_STEPS = 6
 """Number of steps, of the first ones, that are viewed; the last two are viewed as well."""
@@ -41,7 +40,6 @@ def every_view(trace: Trace, native: NativeViews | None = None) -> tuple[int, in
 
 def _requests(workspace: Workspace, native: NativeViews | None) -> Iterator[Callable[[], object]]:
     run = workspace.runs[0]
-    registry = Registry.of(BUILTIN)
     yield partial(overview, workspace)
     for name in run.functions[:MOST_STEPS]:
         yield partial(counts, run, name)
@@ -50,7 +48,7 @@ def _requests(workspace: Workspace, native: NativeViews | None) -> Iterator[Call
     yield partial(pickaxe, run.texts, "for", case=False)
     number = len(run.trace)
     for at in [*range(min(number, MOST_STEPS)), *range(max(MOST_STEPS, number - 2), number)]:
-        yield partial(step_info, run, at, registry)
+        yield partial(step_info, run, at)
         yield from _step_requests(workspace, f"0.{at}")
     if native is not None and number:
         yield lambda: native.of(workspace.stage(f"0.{number - 1}.a"))

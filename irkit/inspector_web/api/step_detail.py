@@ -8,12 +8,12 @@ import msgspec
 
 from irkit.debug import remarks
 from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES, MOST_SOURCE
+from irkit.inspector_web.runs.pass_plan import registry
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.steps import COMPARING
 from irkit.inspector_web.text.texts import GIVEN
 from irkit.inspector_web.views.origin import Link
-from irkit.passes import BUILTIN
-from irkit.transform import AnyPass, Registry, Step, Trace
+from irkit.transform import AnyPass, Step, Trace
 
 
 class RemarkInfo(msgspec.Struct):
@@ -41,26 +41,29 @@ class RuleInfo(msgspec.Struct):
     rounds: int
 
 
-class StepInfo(msgspec.Struct):
-    """Details of a step. Units: milliseconds; ``share`` of the time of all steps of the run."""
+class StepInfo(msgspec.Struct, kw_only=True):
+    """Details of a step; of one that failed only what is known of it.
+
+    Units: milliseconds; ``share`` of the time of all steps of the run.
+    """
 
     index: int
     name: str
     pass_text: str
     doc: str
-    options: dict[str, str]
-    remarks: list[RemarkInfo]
-    more_remarks: int
-    rules: list[RuleInfo]
-    more_rules: int
-    rewrites: int
-    facts: list[str]
-    ms: float
-    share: float
+    options: dict[str, str] = {}
+    remarks: list[RemarkInfo] = []
+    more_remarks: int = 0
+    rules: list[RuleInfo] = []
+    more_rules: int = 0
+    rewrites: int = 0
+    facts: list[str] = []
+    ms: float = 0.0
+    share: float = 0.0
     source: SourceInfo | None
-    failure: str
-    traceback: str
-    replay: str
+    failure: str = ""
+    traceback: str = ""
+    replay: str = ""
 
 
 class LineInfo(msgspec.Struct):
@@ -78,15 +81,14 @@ class LineInfo(msgspec.Struct):
     more: bool = False
 
 
-def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
+def step_info(run: Run, number: int) -> StepInfo:
     """Collect the details of a step, or of the pass that failed after the last step."""
-    registry = known if known is not None else Registry.of(BUILTIN).with_entry_points()
     if number == len(run.trace):
-        return _failed(run, registry)
+        return _failed(run)
     step = run.trace[number]
     said = remarks([step])
     total = sum(each.seconds for each in run.trace) or 1.0
-    found = _find(registry, step.name)
+    found = _find(step.name)
     return StepInfo(
         index=number,
         name=step.name,
@@ -102,30 +104,18 @@ def step_info(run: Run, number: int, known: Registry | None = None) -> StepInfo:
         ms=step.seconds * 1e3,
         share=step.seconds / total,
         source=_source(found),
-        failure="",
-        traceback="",
-        replay="",
     )
 
 
-def _failed(run: Run, registry: Registry) -> StepInfo:
+def _failed(run: Run) -> StepInfo:
     failure = run.loaded.failure
     assert failure is not None
-    found = _find(registry, failure.name)
+    found = _find(failure.name)
     return StepInfo(
         index=len(run.trace),
         name=failure.name,
         pass_text=failure.pass_text,
         doc=found.doc if found is not None else "",
-        options={},
-        remarks=[],
-        more_remarks=0,
-        rules=[],
-        more_rules=0,
-        rewrites=0,
-        facts=[],
-        ms=0.0,
-        share=0.0,
         source=_source(found),
         failure=str(failure),
         traceback=without_paths(run.loaded.traceback),
@@ -142,8 +132,9 @@ def _rules(step: Step) -> list[RuleInfo]:
     ]
 
 
-def _find(registry: Registry, name: str) -> AnyPass | None:
-    return registry.find(name) if name in registry else None
+def _find(name: str) -> AnyPass | None:
+    known = registry()
+    return known.find(name) if name in known else None
 
 
 def _options(step: Step, found: AnyPass | None) -> dict[str, str]:

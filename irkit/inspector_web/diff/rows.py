@@ -31,16 +31,14 @@ class Row(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     count: int = 0
 
 
-def side_by_side(
-    difference: Diff, table: LineTable, *, context: int | None = CONTEXT, words: bool = True
-) -> list[Row]:
+def side_by_side(difference: Diff, table: LineTable, *, context: int | None = CONTEXT) -> list[Row]:
     """Lay out a difference in two columns.
 
     ``context`` is the number of equal lines shown around a change; None shows all.
     """
     rows: list[Row] = []
     left = right = 0
-    with_marks = words and difference.added + difference.removed <= MOST_MARKED
+    with_marks = difference.added + difference.removed <= MOST_MARKED
     for at, hunk in enumerate(slide_hunks(difference, table)):
         rows += _equal_rows(left, right, hunk[0] - left, context, (at == 0, False))
         rows += _changed_rows(difference, table, hunk, with_marks)
@@ -99,8 +97,3 @@ def inline(rows: Iterable[Row]) -> list[Row]:
             if row.kind == "changed":
                 waiting.append(Row("added", right=row.right, right_marks=row.right_marks))
     return made + waiting
-
-
-def unfolded(row: Row) -> list[Row]:
-    """List the rows that a fold stands for."""
-    return [Row("same", row.left + at, row.right + at) for at in range(row.count)]

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.debug import Verdict, guilty_rewrites, verdicts
+from irkit.debug import guilty_rewrites, verdicts
 from irkit.inspector_web.jobs.chosen_steps import (
     QUICK_BYTES,
     RUN_JOB_LIMITS,
@@ -121,7 +121,7 @@ def _with_rewrites(
             "open the script that defines it, or install its package."
         )
         return msgspec.structs.replace(guilty, note=note)
-    verdict = _wrong_verdict(step)
+    verdict = next((each for each in verdicts([step], QUICK) if each.is_wrong), None)
     if verdict is None:
         note = (
             "Its rewrites cannot be tried one by one: on other inputs, the step alone is not wrong."
@@ -143,11 +143,6 @@ def _with_rewrites(
         diff=tuple(found.diff()),
         verdict=as_step_verdict(verdict, QUICK.samples),
     )
-
-
-def _wrong_verdict(step: Step) -> Verdict | None:
-    wrong = ("differs", "failed")
-    return next((each for each in verdicts([step], QUICK) if each.status in wrong), None)
 
 
 class GuiltyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

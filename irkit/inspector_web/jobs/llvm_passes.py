@@ -27,7 +27,7 @@ from irkit.inspector_web.jobs.chosen_steps import RUN_JOB_LIMITS, ChosenSteps, k
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.text.highlight import Highlighter, Marks
+from irkit.inspector_web.text.highlight import Highlighter, SentLines
 from irkit.inspector_web.text.lines import Ids, LineTable
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.processes import Child, Limits
@@ -172,7 +172,7 @@ def compare_dumps(
 ) -> LlvmPasses:
     """Compare each text with the one before it."""
     table = LineTable()
-    sent = _SentHtml(table)
+    sent = SentLines(Highlighter(table))
     ids = [table.number(lines) for lines in (given, *(dump.lines for dump in dumps))]
     passes = [
         _llvm_pass(sent, dump, before, after)
@@ -182,33 +182,10 @@ def compare_dumps(
     return LlvmPasses(function, sent.html, texts, passes, more)
 
 
-class _SentHtml:
-    """Coloured lines that are sent to the page, each once."""
-
-    def __init__(self, table: LineTable) -> None:
-        self.table, self.colours = table, Highlighter(table)
-        self.html: list[str] = []
-        self._known: dict[str, int] = {}
-
-    def number(self, html: str) -> int:
-        at = self._known.get(html)
-        if at is None:
-            at = self._known[html] = len(self.html)
-            self.html.append(html)
-        return at
-
-    def text(self, ids: Ids) -> list[int]:
-        numbers = [self.number(line) for line in self.colours.lines(ids)]
-        return [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
-
-    def marked(self, ids: Ids, line: int, marks: Marks) -> int:
-        return self.number(self.colours.line(int(ids[line - 1]), marks))
-
-
-def _llvm_pass(sent: _SentHtml, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
+def _llvm_pass(sent: SentLines, dump: Dump, before: Ids, after: Ids) -> LlvmPass:
     found = diff_lines(before, after)
     marks = partial(sent.marked, before), partial(sent.marked, after)
-    rows = [page_row(row, *marks) for row in side_by_side(found, sent.table, context=0)]
+    rows = [page_row(row, *marks) for row in side_by_side(found, sent.colours.table, context=0)]
     name = dump.name.removesuffix("Pass")
     return LlvmPass(name, dump.on, found.added, found.removed, len(found.hunks), rows)
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
+import numpy as np
 
 from irkit.debug import chrome_trace
-from irkit.inspector_web.api.blame_page import blamed
+from irkit.inspector_web.api.blame_page import blamed, run_lengths
 from irkit.inspector_web.api.diff_page import PageRow, page_row, page_rows
 from irkit.inspector_web.api.overview import run_info
 from irkit.inspector_web.api.step_detail import SourceInfo, StepInfo, shown_link, step_info
@@ -15,9 +16,7 @@ from irkit.inspector_web.jobs.verdicts import StepVerdicts
 from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.text.highlight import Marks
-from irkit.passes import BUILTIN
-from irkit.transform import Registry
+from irkit.inspector_web.text.highlight import SentLines
 
 LineRuns = list[tuple[int, int]]
 """A number for each line, run-length encoded as number and count."""
@@ -63,18 +62,14 @@ class ReportWriter:
     def __init__(self, workspace: Workspace, native_of: NativeOf | None) -> None:
         self.workspace = workspace
         self.views = ViewWriter(native_of)
-        self.colours = workspace.colours
-        self.html: list[str] = []
+        self.lines = SentLines(workspace.colours)
         self.texts: list[list[int]] = []
         self.blame: list[LineRuns] = []
         self.origins: list[LineRuns] = []
         self.chains: list[list[tuple[str, str, str]]] = []
         self.sources: dict[str, SourceInfo] = {}
-        self._lines: dict[int, int] = {}
-        self._marked: dict[str, int] = {}
         self._text_numbers: dict[tuple[int, int], int] = {}
         self._chains: dict[object, int] = {}
-        self.registry = Registry.of(BUILTIN).with_entry_points()
 
     def data(self, title: str, checked: Sequence[StepVerdicts] = ()) -> ReportData:
         runs = self.workspace.runs
@@ -92,7 +87,7 @@ class ReportWriter:
         return ReportData(
             title=title,
             overview={"runs": infos},
-            html=self.html,
+            html=self.lines.html,
             texts=self.texts,
             stages=stages,
             diffs=diffs,
@@ -119,34 +114,17 @@ class ReportWriter:
         key = stage.run.number, id(stage.ir)
         if key not in self._text_numbers:
             self._text_numbers[key] = len(self.texts)
-            numbers = [self._line(number) for number in stage.text.ids.tolist()]
-            ahead = [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
-            self.texts.append(ahead)
+            self.texts.append(self.lines.text(stage.text.ids))
             self.blame.append(blamed(stage.run.blame, stage))
             self.origins.append(self._origins(stage))
             self.views.add(stage)
         return self._text_numbers[key]
 
-    def _line(self, number: int) -> int:
-        if number not in self._lines:
-            self._lines[number] = len(self.html)
-            self.html.append(self.colours.line(number))
-        return self._lines[number]
-
-    def _mark(self, line: str) -> int:
-        if line not in self._marked:
-            self._marked[line] = len(self.html)
-            self.html.append(line)
-        return self._marked[line]
-
-    def _marks(self, stage: RunStage, line: int, marks: Marks) -> int:
-        return self._mark(self.colours.line(int(stage.text.ids[line - 1]), marks))
-
     def _origins(self, stage: RunStage) -> LineRuns:
         found = stage.run.origins(stage.ir)
         lines: list[int] = found.lines.tolist()
         numbers = [self._chain([shown_link(link) for link in chain]) for chain in found.chains]
-        return _run_lengths([numbers[at] if at >= 0 else -1 for at in lines])
+        return run_lengths(np.array([numbers[at] if at >= 0 else -1 for at in lines], np.int32))
 
     def _chain(self, chain: list[tuple[str, str, str]]) -> int:
         key = tuple(chain)
@@ -162,9 +140,10 @@ class ReportWriter:
         after = self.workspace.stage(f"{run.number}.{at}.a")
         found = run.steps.diff(at, up_to_names=up_to_names)
 
-        marked = partial(self._marks, before), partial(self._marks, after)
+        sides = before.text.ids, after.text.ids
+        left, right = (partial(self.lines.marked, ids) for ids in sides)
         rows = [
-            page_row(row, *marked)
+            page_row(row, left, right)
             for row in page_rows(self.workspace, before, after, up_to_names=up_to_names)
         ]
         return DiffRows(found.added, found.removed, len(found.hunks), found.exact, rows)
@@ -184,19 +163,9 @@ class ReportWriter:
     def _details(self, run: Run) -> list[StepInfo]:
         found: list[StepInfo] = []
         for row in run.steps.rows():
-            info = step_info(run, row.index, self.registry)
+            info = step_info(run, row.index)
             if info.source is not None:
                 self.sources[info.name] = info.source
                 info.source = None
             found.append(info)
         return found
-
-
-def _run_lengths(values: Sequence[int]) -> LineRuns:
-    made: LineRuns = []
-    for value in values:
-        if made and made[-1][0] == value:
-            made[-1] = value, made[-1][1] + 1
-        else:
-            made.append((value, 1))
-    return made

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import html
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -92,7 +93,9 @@ def _page(title: str, packed: str) -> str:
         f'<script type="module">{script}</script>\n'
     )
     page = _LINKS.sub("", _static("index.html"))
-    page = page.replace("<title>irkit inspect</title>", f"<title>{_escape(title)}</title>\n{head}")
+    page = page.replace(
+        "<title>irkit inspect</title>", f"<title>{html.escape(title, quote=False)}</title>\n{head}"
+    )
     return page.replace("</body>", f"{tail}</body>")
 
 
@@ -111,7 +114,3 @@ def _static(name: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -10,7 +10,7 @@ from irkit.core import InputError
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.limits import MOST_PLANNED
 from irkit.ir import LOOP_LEVEL
-from irkit.passes import BUILTIN
+from irkit.passes import installed_passes
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE
 from irkit.transform import AnyPass, Attempt, Registry, Step, render_spec
 
@@ -79,7 +79,7 @@ class RunPlan(msgspec.Struct, frozen=True):
 @cache
 def registry() -> Registry:
     """Return the built-in passes and those of installed packages."""
-    return Registry.of(BUILTIN).with_entry_points()
+    return installed_passes()
 
 
 def describe(p: AnyPass) -> PassInfo:

@@ -13,6 +13,5 @@ from irkit.inspector_web.server.http_server import (
     is_loopback as is_loopback,
 )
 from irkit.inspector_web.server.security import (
-    AccessRules as AccessRules,
     new_access_rules as new_access_rules,
 )

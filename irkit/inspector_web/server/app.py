@@ -25,11 +25,9 @@ from irkit.inspector_web.limits import MOST_LINES, MOST_PATTERN, MOST_SEARCHED
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.runs.align import beside
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.server.job_routes import add_job_routes, as_json
+from irkit.inspector_web.server.job_routes import add_job_routes, as_json, ready_workspace
 from irkit.inspector_web.server.security import AccessRules, guard
 from irkit.inspector_web.views.search import search
-from irkit.passes import BUILTIN
-from irkit.transform import Registry
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 
@@ -61,14 +59,11 @@ def create_app(
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(IRKitError, _known_error)
     app.register_error_handler(Exception, _internal_error)
-    registry = Registry.of(BUILTIN).with_entry_points()
 
     def answer(path: str, make: ResponseMaker, *, kept: bool = False) -> None:
         def view() -> Response:
             # No lock is held here: a slow request does not hold up others.
-            workspace = inspection.workspace
-            if workspace is None:
-                return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+            workspace = ready_workspace(inspection)
             address = request.full_path
             if not kept or len(address) > LONGEST_ADDRESS:
                 return as_json(make(workspace))
@@ -88,7 +83,7 @@ def create_app(
     answer("/api/touching", _touching)
     answer("/api/diff", _diff, kept=True)
     answer("/api/lines", _lines)
-    answer("/api/step", lambda w: _step(w, registry))
+    answer("/api/step", _step)
     answer("/api/line", lambda w: line_info(w.stage(_text("state")), _line(w)))
     answer("/api/blame", _blame)
     answer("/api/search", _search)
@@ -97,14 +92,7 @@ def create_app(
     answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
-
-    def show_native() -> Response:
-        workspace = inspection.workspace
-        if workspace is None:
-            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
-        return as_json(inspection.native.of(workspace.stage(_text("state"))))
-
-    app.add_url_rule("/api/native", "native", show_native, methods=["GET"])
+    answer("/api/native", lambda w: inspection.native.of(w.stage(_text("state"))))
     add_job_routes(app, inspection, kinds)
     return app
 
@@ -157,10 +145,10 @@ def _nest(workspace: Workspace) -> object:
     return nest_page(workspace.stage(_text("left")), workspace.stage(_text("right")))
 
 
-def _step(workspace: Workspace, registry: Registry) -> object:
+def _step(workspace: Workspace) -> object:
     run, number = _number("run"), _number("step")
     workspace.step(run, number)
-    return step_info(workspace.runs[run], number, registry)
+    return step_info(workspace.runs[run], number)
 
 
 def _blame(workspace: Workspace) -> object:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
-from flask import Flask, Response, request
+from flask import Flask, Response, abort, request
 
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web.jobs.job import JobKind
@@ -13,6 +13,7 @@ from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.queue import TooManyJobs
 from irkit.inspector_web.jobs.uploads import UPLOAD, UploadName
 from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.server.security import UPLOAD as UPLOAD_PATH
 
 
@@ -30,9 +31,7 @@ def add_job_routes(
     jobs = inspection.jobs
 
     def ask() -> Response:
-        workspace = inspection.workspace
-        if workspace is None:
-            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        workspace = ready_workspace(inspection)
         try:
             job_request = msgspec.json.decode(request.get_data(), type=JobRequest)
         except (msgspec.DecodeError, RecursionError) as error:
@@ -45,8 +44,7 @@ def add_job_routes(
         return as_json({"id": id}, HTTPStatus.ACCEPTED)
 
     def upload() -> Response:
-        if inspection.workspace is None:
-            return as_json({"error": "not ready"}, HTTPStatus.CONFLICT)
+        ready_workspace(inspection)
         try:
             kept = inspection.uploads.keep(request.args.get("name", ""), request.get_data())
             named = msgspec.json.encode(UploadName(kept.number, kept.name))
@@ -72,6 +70,13 @@ def add_job_routes(
     ]
     for path, name, view, method in routes:
         app.add_url_rule(path, name, view, methods=[method])
+
+
+def ready_workspace(inspection: Inspection) -> Workspace:
+    """Return the workspace; while the files are still being opened, end the request."""
+    if inspection.workspace is None:
+        abort(HTTPStatus.CONFLICT, "not ready")
+    return inspection.workspace
 
 
 def as_json(value: object, status: int = 200) -> Response:

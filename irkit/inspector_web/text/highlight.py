@@ -45,6 +45,31 @@ class Highlighter:
         return "".join(pieces)
 
 
+class SentLines:
+    """Coloured lines that are sent to the page, each once; texts refer to them by number."""
+
+    def __init__(self, colours: Highlighter) -> None:
+        self.colours = colours
+        self.html: list[str] = []
+        self._known: dict[str, int] = {}
+
+    def text(self, ids: Ids) -> list[int]:
+        """Add the lines of a text; return their numbers, each as the difference from the last."""
+        numbers = [self._number(line) for line in self.colours.lines(ids)]
+        return [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
+
+    def marked(self, ids: Ids, line: int, marks: Marks) -> int:
+        """Add a line of a text, counted from 1, with some of its tokens marked."""
+        return self._number(self.colours.line(int(ids[line - 1]), marks))
+
+    def _number(self, html: str) -> int:
+        at = self._known.get(html)
+        if at is None:
+            at = self._known[html] = len(self.html)
+            self.html.append(html)
+        return at
+
+
 def cut_line(line: str) -> str:
     """Cut a line that is too long to be shown."""
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}# and {len(line) - LONGEST} more"

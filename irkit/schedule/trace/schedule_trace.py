@@ -5,6 +5,7 @@ A step contains no IR: loops and blocks are names that earlier steps returned, e
 maps are text, buffers are names. A trace from an untrusted file can therefore only call primitives.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, Union, cast
@@ -104,6 +105,15 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
         steps = [_plain(step) for step in self.steps]
         data = {"irkit_schedule": VERSION, "steps": steps}
         return msgspec.json.format(msgspec.json.encode(data), indent=1).decode()
+
+    def as_json_lines(self) -> str:
+        """Print as JSON, a step on each line, for a file in which people read it."""
+        steps = ",\n".join(map(json.dumps, json.loads(self.as_json())["steps"]))
+        return f'{{"irkit_schedule": {VERSION}, "steps": [\n{steps}\n]}}\n'
+
+    def without_where(self) -> "ScheduleTrace":
+        """Return the trace without the lines of the program that made it."""
+        return ScheduleTrace(tuple(msgspec.structs.replace(step, where="") for step in self.steps))
 
     def save(self, path: str | Path) -> None:
         """Write as JSON, atomically."""

@@ -47,7 +47,7 @@ PLANTED: list[tuple[AnyPass, int, str, str]] = [
     (wrong_passes.raise_at_products, 3, "TILED_MATMUL", "exception"),
     (wrong_passes.change_signature, 1, "FUSED_PRODUCER", "signature"),
 ]
-KNOWN = Registry.of(BUILTIN)
+KNOWN = Registry(BUILTIN)
 
 
 def found(p: AnyPass, phase: int, func: PrimFunc, **how: Any) -> tuple[FailingCase, Failure]:

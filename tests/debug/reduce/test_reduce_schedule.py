@@ -30,7 +30,7 @@ from irkit.transform import Registry
 from tests.debug.reduce import wrong_passes
 from tests.schedule.kernels import matmul_relu
 
-KNOWN = Registry.of(BUILTIN)
+KNOWN = Registry(BUILTIN)
 
 
 def schedule(func: PrimFunc) -> ScheduleTrace:

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
-from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, CaseResult, Draw, Finding
+from irkit.fuzz.campaign import Campaign, CampaignPlan, CaseOptions, Draw
+from irkit.fuzz.campaign.findings import Finding
 from irkit.fuzz.campaign.small_case import SmallCase
+from irkit.fuzz.campaign.worker import CaseResult
 from irkit.fuzz.judge import Outcome
+from irkit.fuzz.shrink.make_small import SampleSize
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\ud800\x00'\""
 """What a page must show as it is."""
@@ -55,7 +58,11 @@ def campaign_with(cases: int = 200, *, fired: int = 100, findings: int = 0) -> C
         if number == 0:
             text = f"irkit_sample = 1\n# the smallest {HOSTILE}"
             finding.small = SmallCase(
-                text, f'SAMPLE = r"""{text}"""', found.outcome, 1, 0, 1, 55, "found/small.trace"
+                text,
+                f'SAMPLE = r"""{text}"""',
+                found.outcome,
+                SampleSize(1, 0, 1, 55),
+                "found/small.trace",
             )
             finding.test_file = "found/test_small.py"
         made.findings.add(finding, finding.group)

@@ -9,7 +9,8 @@ import numpy as np
 from irkit.codegen import compile_object, emit
 from irkit.core import rewrite
 from irkit.debug import Flush, GuardedKernel, GuardedMemory
-from irkit.fuzz.campaign import CaseOptions, CaseResult, Draw
+from irkit.fuzz.campaign import CaseOptions, Draw
+from irkit.fuzz.campaign.worker import CaseResult
 from irkit.fuzz.judge import Outcome
 from irkit.fuzz.judge.loops import target_of
 from irkit.ir import For, PrimFunc, parse

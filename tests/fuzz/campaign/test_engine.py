@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, Finding, read_draw
+from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, read_draw
 from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.campaign.engine import Runner
-from irkit.fuzz.campaign.findings import MOST_OF_A_KIND
+from irkit.fuzz.campaign.findings import MOST_OF_A_KIND, Finding
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.page import as_page
 from irkit.fuzz.campaign.summary import exit_code, summary, tested_nothing as why_nothing_was_tested

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from irkit.core import IRKitError
 from irkit.fuzz import PassCase, PassRefuted, check_pass, prim_funcs
-from irkit.fuzz.check_pass import PROFILES, Profile, corpus
+from irkit.fuzz.check_pass import corpus
+from irkit.fuzz.check_pass.profile import PROFILES, Profile
 from irkit.fuzz.generators import Sample
 from irkit.inspector_web.record.record import record
 from irkit.ir import LOOP_LEVEL, parse

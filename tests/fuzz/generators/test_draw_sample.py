@@ -3,9 +3,10 @@
 import pytest
 
 from irkit.core import IRKitError
-from irkit.fuzz.generators import Kind, choices_of_seeds
-from irkit.fuzz.generators.draw_sample import KINDS, draw_sample, seed_choices
+from irkit.fuzz.generators import Kind
+from irkit.fuzz.generators.draw_sample import choices_of_seeds, draw_sample, seed_choices
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
+from irkit.fuzz.generators.sample import KINDS
 from irkit.fuzz.picks import beginning_with, picks_of
 from irkit.ir import PrimFunc
 

@@ -1,7 +1,6 @@
 """Random pipelines are legal, and differ from the default one."""
 
-from irkit.fuzz.generators import keep_as_it_is
-from irkit.fuzz.generators.pipelines import edited, few
+from irkit.fuzz.generators.pipelines import edited, few, keep_as_it_is
 from irkit.fuzz.picks import picks_of
 from irkit.phases import DEFAULT
 

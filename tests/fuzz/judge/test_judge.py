@@ -7,7 +7,9 @@ from irkit import te
 from irkit.core import rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.judge import judge, loops, primitive_in, tier_and_pass
+from irkit.fuzz.judge import judge, loops
+from irkit.fuzz.judge.judge import primitive_in
+from irkit.fuzz.judge.progress import tier_and_pass
 from irkit.graph import Bind, GraphFunc, Op, parse as parse_graph
 from irkit.ir import Add, For, PrimFunc, Sub, parse
 from irkit.phases import DEFAULT, GRAPH

@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit.fuzz.generators.draw_sample import KINDS, Kind, Unusable, draw_sample
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.sample import KINDS, Kind, Unusable
+from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import record_choices, replay_choices, sample_text, shrink_choices
+from irkit.fuzz.shrink.choices import record_choices, replay_choices, shrink_choices
 from tests.fuzz.shrink.test_make_small import drawn
 
 

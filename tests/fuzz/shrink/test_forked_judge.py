@@ -2,7 +2,7 @@
 
 import time
 
-from irkit.fuzz.shrink import judge_in_fork
+from irkit.fuzz.shrink.forked_judge import judge_in_fork
 from irkit.ir import PrimFunc
 from irkit.processes import Limits
 from irkit.transform import define_pass

@@ -7,10 +7,13 @@ import numpy as np
 
 from irkit.core import rewrite
 from irkit.debug import NO_SCHEDULE, InputSet
-from irkit.fuzz.generators.draw_sample import Kind, Sample, Unusable, draw_sample
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.sample import Kind, Sample, Unusable
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import judge_in_fork, make_small, record_choices, replay_choices
+from irkit.fuzz.shrink.choices import record_choices, replay_choices
+from irkit.fuzz.shrink.forked_judge import judge_in_fork
+from irkit.fuzz.shrink.make_small import make_small
 from irkit.graph import GraphFunc, Op, parse as parse_graph
 from irkit.ir import Max, PrimFunc
 from irkit.phases import DEFAULT, GRAPH
@@ -56,7 +59,7 @@ def test_a_wrong_sample_shrinks_to_one_stage_one_pass_and_a_number() -> None:
         redraw=lambda made: with_pass(draw_sample("programs", replay_choices(made)), forget_maxima),
     )
     assert small.outcome.named == "forget-maxima"
-    assert (small.stages, small.steps, small.passes) == (1, 0, 1)
+    assert (small.size.stages, small.size.steps, small.size.passes) == (1, 0, 1)
     assert isinstance(small.sample.ir, PrimFunc)
     assert len(small.sample.ir.script().splitlines()) <= 4
     assert judge(small.sample).status == outcome.status
@@ -92,7 +95,7 @@ def main(x: f32[4], y: f32[4]):
     sample = Sample("graphs", func, pipeline, NO_SCHEDULE, inputs, (None,), limits)
     small = make_small(sample, judge(sample), judge)
     assert small.outcome.named == "forget-the-second-operand"
-    assert (small.stages, small.passes) == (1, 1)
+    assert (small.size.stages, small.size.passes) == (1, 1)
     assert isinstance(small.sample.ir, GraphFunc)
     assert "add(" in small.sample.ir.script()
     assert not judge(small.sample).ok
@@ -131,7 +134,7 @@ def test_a_fault_inside_nested_bodies_shrinks_to_one_operator() -> None:
     sample = Sample("graphs", func, pipeline, NO_SCHEDULE, inputs, (expected,), limits)
     small = make_small(sample, judge(sample), judge)
     assert small.outcome.named == "forget-the-second-operand"
-    assert (small.stages, small.passes) == (1, 1)
+    assert (small.size.stages, small.size.passes) == (1, 1)
     assert isinstance(small.sample.ir, GraphFunc)
     assert "if" not in small.sample.ir.script()
     assert "add(" in small.sample.ir.script()
@@ -149,7 +152,7 @@ def test_numbers_with_a_tolerance_are_never_compared_bit_for_bit() -> None:
         return judge(each)
 
     small = make_small(off, outcome, judge_sample)
-    assert small.passes == 1
+    assert small.size.passes == 1
     assert asked
     assert all(each.allowed == off.allowed for each in asked)
 
@@ -157,5 +160,5 @@ def test_numbers_with_a_tolerance_are_never_compared_bit_for_bit() -> None:
 def test_a_sample_that_crashes_shrinks_too() -> None:
     sample = with_pass(drawn("programs", 1), crash)
     small = make_small(sample, judge_in_fork(sample), judge_in_fork, seconds=3)
-    assert small.passes == 1
+    assert small.size.passes == 1
     assert judge_in_fork(small.sample).status == "crash"

@@ -11,11 +11,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.frontend.onnx import convert
-from irkit.fuzz.generators import Unusable, model_results
-from irkit.fuzz.generators.draw_sample import Sample, draw_sample
+from irkit.fuzz.generators import Unusable
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.onnx_models.model_samples import model_results
+from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge import judge
 from irkit.fuzz.picks import picks_of
-from irkit.fuzz.shrink import make_small
+from irkit.fuzz.shrink.make_small import make_small
 from irkit.fuzz.shrink.models import smaller_models
 from irkit.phases import GRAPH
 
@@ -89,8 +91,8 @@ def test_a_wrong_model_shrinks_to_the_wrong_node(monkeypatch: pytest.MonkeyPatch
     small = make_small(sample, judge(sample), judge)
     (node,) = model_of(small.sample).graph.node
     assert node.op_type == "Relu"
-    assert small.stages == 1
-    assert small.passes == 0
+    assert small.size.stages == 1
+    assert small.size.passes == 0
     assert not judge(small.sample).ok
     monkeypatch.undo()
     assert judge(small.sample).ok

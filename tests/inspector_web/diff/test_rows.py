@@ -3,9 +3,18 @@
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import tokens
-from irkit.inspector_web import LineTable, Row, diff_lines, inline, side_by_side
-from irkit.inspector_web.diff.rows import unfolded
+from irkit.inspector_web import LineTable, diff_lines, side_by_side
+from irkit.inspector_web.diff.rows import Row, inline
 from tests.inspector_web.diff.diff_programs import LOOP, both, texts
+
+
+def unfolded(rows: list[Row]) -> list[Row]:
+    """Replace each fold by the rows that it stands for."""
+    opened: list[Row] = []
+    for row in rows:
+        folded = range(row.count) if row.kind == "fold" else ()
+        opened += [Row("same", row.left + at, row.right + at) for at in folded] or [row]
+    return opened
 
 
 def test_a_changed_line_is_one_row_with_its_words_marked() -> None:
@@ -27,8 +36,7 @@ def test_equal_parts_fold_and_unfold() -> None:
     assert [row.kind for row in rows] == ["fold", *["same"] * 3, "added", *["same"] * 3, "fold"]
     assert rows[0] == Row("fold", 1, 1, count=47)
     assert rows[-1] == Row("fold", 54, 55, count=47)
-    opened = [row for fold in rows for row in (unfolded(fold) if fold.kind == "fold" else [fold])]
-    assert opened == side_by_side(difference, table, context=None)
+    assert unfolded(rows) == side_by_side(difference, table, context=None)
 
 
 @given(texts(), st.sampled_from([None, 0, 1, 3]))
@@ -41,7 +49,7 @@ def test_rows_show_every_line_once_and_in_order(
     before = table.number(form.format(" " * (x % 3), x) for x in pair[0])
     after = table.number(form.format(" " * (x % 3), x) for x in pair[1])
     rows = side_by_side(diff_lines(before, after), table, context=context)
-    shown = [row for fold in rows for row in (unfolded(fold) if fold.kind == "fold" else [fold])]
+    shown = unfolded(rows)
     assert [row.left for row in shown if row.left] == list(range(1, len(before) + 1))
     assert [row.right for row in shown if row.right] == list(range(1, len(after) + 1))
     for row in shown:

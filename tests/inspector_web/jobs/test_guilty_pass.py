@@ -9,7 +9,7 @@ from tests.inspector_web.jobs.verdicts_programs import COPY, spoil, wrong_trace
 
 
 def known(step: Step) -> AnyPass:
-    return Registry.of(BUILTIN).with_passes(spoil).resolve(step.pass_text)
+    return Registry(BUILTIN).with_passes(spoil).resolve(step.pass_text)
 
 
 def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
@@ -23,9 +23,7 @@ def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
 
 
 def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:
-    found = find_guilty_pass(
-        wrong_trace(), lambda step: Registry.of(BUILTIN).resolve(step.pass_text)
-    )
+    found = find_guilty_pass(wrong_trace(), lambda step: Registry(BUILTIN).resolve(step.pass_text))
     assert found.name == "spoil"
     assert found.rewrites == ()
     assert "not known here" in found.note

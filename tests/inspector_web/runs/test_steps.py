@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from irkit.core import count_nodes
-from irkit.inspector_web import Filter, Steps, Texts
+from irkit.inspector_web import Steps, Texts
+from irkit.inspector_web.runs.steps import Filter
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT
 from irkit.transform import PassFailed, Trace, define_pass

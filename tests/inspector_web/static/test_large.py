@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.inspector.large_traces import large_trace
-from irkit.inspector_web import Blame, Filter, Steps, Texts
+from irkit.inspector_web import Blame, Steps, Texts
 from irkit.inspector_web.api.blame_page import blame_page, blamed
 from irkit.inspector_web.api.step_detail import line_info
 from irkit.inspector_web.runs.run import LoadedTrace
+from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import Trace
 from tests.inspector_web.browser import Watched, served

@@ -1,8 +1,8 @@
 """Lines as HTML: escaped, coloured and cut."""
 
 from irkit.core import TokenHtml, token_class, tokens
-from irkit.inspector_web import Highlighter, LineTable, Texts
-from irkit.inspector_web.text.highlight import LONGEST
+from irkit.inspector_web import LineTable, Texts
+from irkit.inspector_web.text.highlight import LONGEST, Highlighter
 from tests.inspector_web.text.texts_programs import of
 
 HOSTILE = (

@@ -1,7 +1,8 @@
 """Blame, compared with the printed texts."""
 
 from irkit.core import rewrite
-from irkit.inspector_web import GIVEN, Blame, Texts
+from irkit.inspector_web import Blame, Texts
+from irkit.inspector_web.text.texts import GIVEN
 from irkit.ir import F32, LOOP_LEVEL, Const, PrimFunc, Store, parse
 from irkit.phases import trace
 from irkit.transform import Phase, Pipeline, Trace, define_pass

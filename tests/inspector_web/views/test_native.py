@@ -6,7 +6,7 @@ import pytest
 
 from irkit.codegen import emit, host_target
 from irkit.fuzz.generators.seed_corpus.texts import KERNELS
-from irkit.inspector_web import native
+from irkit.inspector_web.views.native import native
 from irkit.ir import PrimFunc
 from tests.inspector_web.views.origin_programs import from_text
 

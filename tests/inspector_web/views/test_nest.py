@@ -2,7 +2,8 @@
 
 import msgspec
 
-from irkit.inspector_web import Texts, nest, nest_changes
+from irkit.inspector_web import Texts
+from irkit.inspector_web.views.nest import nest, nest_changes
 from irkit.ir import I64, Call, Const, Evaluate, For, PrimFunc, Stmt, Var, parse
 from irkit.phases import trace
 from irkit.transform import Trace

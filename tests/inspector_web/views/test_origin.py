@@ -9,7 +9,8 @@ import irkit
 from irkit.core import Span, rewrite
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES, scheduled
 from irkit.fuzz.generators.seed_corpus.texts import KERNELS
-from irkit.inspector_web import Texts, origins
+from irkit.inspector_web import Texts
+from irkit.inspector_web.views.origin import origins
 from irkit.ir import Stmt
 from irkit.phases import DEFAULT, trace
 from irkit.transform import Trace

@@ -3,8 +3,9 @@
 import pytest
 
 from irkit.core import InputError
-from irkit.inspector_web import GIVEN, LineTable, PickaxeHit, Texts, pickaxe, search
-from irkit.inspector_web.views.search import lines_with
+from irkit.inspector_web import LineTable, Texts, pickaxe
+from irkit.inspector_web.text.texts import GIVEN
+from irkit.inspector_web.views.search import PickaxeHit, lines_with, search
 from irkit.phases import trace
 from irkit.transform import Trace
 from tests.passes.loop.kernels import kernel

@@ -15,7 +15,7 @@ from irkit.fuzz.campaign.worker import set_up_worker
 from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.generators.sample_file import sample_text
-from irkit.fuzz.generators.schedules.attempt import size_of
+from irkit.fuzz.generators.schedules.attempt import WrongSchedule
 from irkit.fuzz.judge.invariants import INVARIANTS
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
@@ -87,7 +87,7 @@ def _smaller_draw(
             outcome = _failed(error)
             if outcome.named != found.named:
                 return False
-            size = size_of(error)
+            size = error.size if isinstance(error, WrongSchedule) else (0, 0)
             found = replace(found, message=outcome.message, stages=size[0], steps=size[1])
             return True
         return False
@@ -135,9 +135,9 @@ def _smaller(
     result = _result_of(draw, small.outcome, seconds)
     return replace(
         result,
-        stages=small.stages,
-        steps=small.steps,
-        passes=small.passes,
+        stages=small.size.stages,
+        steps=small.size.steps,
+        passes=small.size.passes,
         text=sample_text(small.sample, {"why": small.outcome.message}),
         shrinking=perf_counter() - started,
     )

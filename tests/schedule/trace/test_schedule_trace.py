@@ -94,3 +94,18 @@ def test_a_malformed_trace_is_an_error(steps: str) -> None:
     trace = ScheduleTrace.from_json(f'{{"irkit_schedule": 1, "steps": {steps}}}')
     with pytest.raises(IRKitError):
         trace.apply(Schedule(chain(16)))
+
+
+def test_a_trace_prints_as_json_a_step_a_line_and_reads_back() -> None:
+    trace = tiled(matmul(8, 8, 8)).trace
+    text = trace.as_json_lines()
+    assert len(text.splitlines()) == len(trace) + 2
+    assert ScheduleTrace.from_json(text) == trace
+
+
+def test_a_trace_without_lines_of_the_program_is_the_same_otherwise() -> None:
+    trace = tiled(matmul(8, 8, 8)).trace
+    assert any(step.where for step in trace.steps)
+    plain = trace.without_where()
+    assert not any(step.where for step in plain.steps)
+    assert plain.as_python() == trace.as_python()

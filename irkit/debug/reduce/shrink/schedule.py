@@ -181,5 +181,4 @@ def origins(case: FailingCase) -> list[Move]:
 
 
 def _without_lines(case: FailingCase) -> FailingCase | None:
-    steps = (msgspec.structs.replace(step, where="") for step in case.schedule.steps)
-    return case.replace(schedule=ScheduleTrace(tuple(steps)))
+    return case.replace(schedule=case.schedule.without_where())

@@ -99,10 +99,10 @@ def thread_function(picks: Picks) -> PrimFunc:
     return PrimFunc("f", params, made)
 
 
-def arguments(func: PrimFunc, *, seed: int = 0, largest: int = 5) -> list[Any]:
-    """Make NumPy arguments: symbolic dimensions are 1 to ``largest``, floats are whole numbers."""
+def arguments(func: PrimFunc, *, seed: int = 0) -> list[Any]:
+    """Make NumPy arguments: symbolic dimensions are 1 to 5, floats are whole numbers."""
     random = np.random.default_rng(seed)
-    sizes = {var: int(random.integers(1, largest + 1)) for var in shape_vars(func)}
+    sizes = {var: int(random.integers(1, 6)) for var in shape_vars(func)}
     made = list[Any]()
     for param in func.params:
         shape: tuple[int, ...] = ()

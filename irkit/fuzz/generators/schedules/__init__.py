@@ -5,11 +5,3 @@ a test. Reading order: site (where a primitive is tried), loop_draws, mark_draws
 buffer_draws, lookup_draws (one function a primitive), draw_table, attempt (one call),
 schedule_samples, stage_schedules.
 """
-
-from irkit.fuzz.generators.schedules.attempt import (
-    WrongSchedule as WrongSchedule,
-)
-from irkit.fuzz.generators.schedules.draw_table import (
-    DRAWERS as DRAWERS,
-    WITHOUT as WITHOUT,
-)

@@ -52,8 +52,3 @@ def wrong_schedule(reason: str, sch: Schedule, name: str, func: PrimFunc) -> Wro
     done = sum(not step.primitive.startswith("get_") for step in sch.trace.steps)
     made.size = sum(1 for _ in walk(func, on=Block)) or 1, done + 1  # The failed one counts too.
     return made
-
-
-def size_of(error: Exception) -> tuple[int, int]:
-    """Return the numbers of stages and steps of a wrong schedule, if it is one."""
-    return error.size if isinstance(error, WrongSchedule) else (0, 0)

@@ -11,15 +11,10 @@ from irkit.fuzz.generators.stages.readers import cross, look_up, multiply, opera
 from irkit.fuzz.generators.stages.stages import Stages, StageTensor, adding, count_of, number
 from irkit.fuzz.generators.stages.theme import SMALL, Theme
 from irkit.fuzz.picks import Picks
-from irkit.ir import DType, Expr, PrimFunc, Var, as_int, simplify
+from irkit.ir import DType, Expr, Var, as_int, simplify
 
 # LLVM unrolls and joins nests of three loops, which takes it as long as all the rest.
 _RANKS = (1, 2, 2, 1, 3)
-
-
-def stage_programs(picks: Picks, most: int = 5) -> PrimFunc:
-    """Make a function of up to ``most`` stages."""
-    return te.create_prim_func(stage_tensors(picks, most))
 
 
 def stage_tensors(picks: Picks, most: int = 5, theme: Theme = SMALL) -> list[te.Tensor]:

@@ -3,8 +3,9 @@
 import re
 
 from irkit.core import Function, IRKitError, Level
+from irkit.fuzz.generators.sample_file import arrays_by_digest
 from irkit.fuzz.judge.files.input_verdict import InputVerdict, verdict_of
-from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
+from irkit.graph import GRAPH_LEVEL, GraphFunc, parse_module
 from irkit.ir import LOOP_LEVEL
 
 _PLACES = re.compile(r"(?!)")
@@ -38,13 +39,8 @@ def round_trip(func: Function) -> str:
     """Print a function and read it back; return what is wrong, or an empty string."""
     level = _level(func)
     text = level.script(func)
-    constants = (
-        {each.digest: each.array for each in constants_of(func).values()}
-        if isinstance(func, GraphFunc)
-        else {}
-    )
     try:
-        (again,) = parse_module(text, constants=constants).functions.values()
+        (again,) = parse_module(text, constants=arrays_by_digest([func])).functions.values()
     except IRKitError as error:
         return f"what was printed does not read: {error}"[:300]
     if not level.same(func, again):

@@ -4,8 +4,9 @@ import pytest
 
 from irkit import topi
 from irkit.fuzz import judge, picks_of
-from irkit.fuzz.generators import OPERATORS, Sample
+from irkit.fuzz.generators import Sample
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
+from irkit.fuzz.generators.operators.structured import OPERATORS
 from irkit.graph import OPS
 from irkit.ir import INTRINSICS
 from irkit.te import Tensor

@@ -1,6 +1,6 @@
 """Every schedule primitive can be drawn."""
 
-from irkit.fuzz.generators.schedules import DRAWERS, WITHOUT
+from irkit.fuzz.generators.schedules.draw_table import DRAWERS, WITHOUT
 from irkit.schedule import PRIMITIVES
 
 

@@ -6,11 +6,13 @@ import pytest
 
 from irkit.core import ScheduleError
 from irkit.debug import compare, scheduled_steps
-from irkit.fuzz.generators import Kind, Sample, choices_of_seeds
-from irkit.fuzz.generators.draw_sample import Unusable, draw_sample
-from irkit.fuzz.generators.schedules import WrongSchedule
+from irkit.fuzz.generators import Kind, Sample
+from irkit.fuzz.generators.draw_sample import choices_of_seeds, draw_sample
+from irkit.fuzz.generators.sample import Unusable
+from irkit.fuzz.generators.schedules.attempt import WrongSchedule
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
-from irkit.fuzz.judge import judge, primitive_in
+from irkit.fuzz.judge import judge
+from irkit.fuzz.judge.judge import primitive_in
 from irkit.fuzz.picks import beginning_with, picks_of
 from irkit.ir import PrimFunc, interpret as run_loops
 

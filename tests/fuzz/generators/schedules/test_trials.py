@@ -11,7 +11,9 @@ from hypothesis import given, settings
 
 from irkit.core import rewrite
 from irkit.fuzz import prim_funcs
-from irkit.fuzz.generators.schedules import DRAWERS, WrongSchedule, draw_table
+from irkit.fuzz.generators.schedules import draw_table
+from irkit.fuzz.generators.schedules.attempt import WrongSchedule
+from irkit.fuzz.generators.schedules.draw_table import DRAWERS
 from irkit.fuzz.generators.schedules.site import Site
 from irkit.fuzz.picks import Picks, picks, picks_of
 from irkit.ir import Block, Const, PrimFunc, Store

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from irkit import te
 from irkit.core import free_symbols, rewrite, same, substitute, walk
 from irkit.fuzz.generators.schedules.attempt import (
     OFTEN,
@@ -23,7 +24,7 @@ from irkit.fuzz.generators.schedules.attempt import (
 )
 from irkit.fuzz.generators.schedules.draw_table import DRAWERS
 from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, KERNELS
-from irkit.fuzz.generators.stages.stage_tensors import stage_programs
+from irkit.fuzz.generators.stages.stage_tensors import stage_tensors
 from irkit.fuzz.picks import Picks, picks_of
 from irkit.ir import (
     Block,
@@ -138,7 +139,7 @@ def try_schedule(
     keeps the results.
     """
     if func is None:
-        func = picks.pick(_FIXED) if picks.one_in(8) else stage_programs(picks)
+        func = picks.pick(_FIXED) if picks.one_in(8) else te.create_prim_func(stage_tensors(picks))
     if not any(True for _ in walk(func, on=Block)):
         return
     reference = UnscheduledResults(func)

@@ -6,9 +6,11 @@ import pytest
 
 from irkit.fuzz.campaign.draw import draw_of
 from irkit.fuzz.generators import onnx_seeds
-from irkit.fuzz.judge import InputVerdict, ModelRun, judge
+from irkit.fuzz.generators.sample_file import parse_sample, sample_text
+from irkit.fuzz.judge import InputVerdict, judge
 from irkit.fuzz.judge.files import compare_outputs, judge_file
-from irkit.fuzz.shrink import make_small, parse_sample, sample_text
+from irkit.fuzz.judge.files.run_model import ModelRun
+from irkit.fuzz.shrink.make_small import make_small
 from tests.fuzz.damaged_samples import damaged
 
 TEXT = "def f(A: f32[4]):\n    for i in serial(0, 4):\n        A[i] = f32(1.0)\n"
@@ -74,7 +76,7 @@ def test_a_damaged_text_shrinks_to_the_wrong_part(monkeypatch: pytest.MonkeyPatc
     sample = damaged(TEXT * 40)
     small = make_small(sample, judge(sample), judge)
     assert small.sample.ir == "serial"
-    assert (small.steps, small.passes) == (0, 0)
+    assert (small.size.steps, small.size.passes) == (0, 0)
 
 
 def test_a_wrong_number_of_a_damaged_model_is_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,10 @@ from benchmarks.fuzz.malformed_batches import (
     check_malformed,
     malformed_case,
 )
-from irkit.fuzz.generators import MONSTERS, onnx_seeds
-from irkit.fuzz.judge import InputVerdict, compare_outputs, read_text, run_model
+from irkit.fuzz.generators import onnx_seeds
+from irkit.fuzz.generators.malformed.text_cases import MONSTERS
+from irkit.fuzz.judge import InputVerdict, read_text, run_model
+from irkit.fuzz.judge.files.compare_outputs import compare_outputs
 from irkit.fuzz.picks import Picks
 
 LOOP = b"serial(0, 6)"
