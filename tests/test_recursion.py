@@ -38,8 +38,6 @@ EXCUSED = {
     "irkit/graph/interp.py:_Machine._widened": "results: arrays, or tuples of arrays",
     "irkit/graph/ops/spec.py:_as_attr": DATA,
     "irkit/graph/text/step_reader.py:StepReader.type": "types in a line, which ast has parsed",
-    "irkit/graph/verify.py:_GraphChecker._bind": "to be converted: steps on a list",
-    "irkit/graph/verify.py:_GraphChecker._open": "to be converted: steps on a list",
     "irkit/inspector_web/server/app.py:_static_files": "folders of the page's files",
     "irkit/ir/verify/scopes.py:_is_data": DATA,
     "irkit/schedule/arguments/index_map.py:_computed": "a line of text, which ast has parsed",

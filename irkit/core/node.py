@@ -49,10 +49,12 @@ class Node(msgspec.Struct, frozen=True):
     """Base class of IR nodes: frozen, positional, usable in ``match``.
 
     ``symbol`` marks classes with identity (variables, buffers): a symbol is bound once and compared
-    with ``is``.
+    with ``is``. ``expression`` marks those that may be shared without end: everything that walks
+    them visits each once, so they are never written out.
     """
 
     symbol: ClassVar[bool] = False
+    expression: ClassVar[bool] = False
     _nothing: ClassVar[tuple["Node", ...]] = ()  # The children of a leaf, read by one C call.
 
     def replace(self, **changes: Any) -> Self:

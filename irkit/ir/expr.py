@@ -28,10 +28,10 @@ class _Typed:
 
 
 COLLECTED = sys.version_info >= (3, 14)
-"""Whether expressions can be garbage collected. None is part of a cycle, so nothing gains by it, and
-before Python 3.14 building a node takes up to three times as long (3.14: 10 % longer). But from 3.14
-on the interpreter frees nested objects by recursion in C, and ends that recursion only at objects
-that can be collected: without them, freeing an expression 100,000 deep overflows the stack."""
+"""Whether expressions can be garbage collected. None is part of a cycle, so nothing gains by it,
+and before Python 3.14 building a node takes up to three times as long (3.14: 10 % longer). But from
+3.14 on the interpreter frees nested objects by recursion in C, and ends that recursion only at
+objects that can be collected: an expression 100,000 deep would overflow the stack."""
 
 
 class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=COLLECTED):
@@ -39,6 +39,8 @@ class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=COLLECTED):
 
     Subclasses inherit ``gc``; only leaves, which end a recursion, may set it to False.
     """
+
+    expression: ClassVar[bool] = True
 
     def __add__(self, other: ExprLike) -> "Expr":
         return binary(Add, self, other)
