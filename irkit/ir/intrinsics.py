@@ -22,6 +22,7 @@ from irkit.ir.expr import Expr
 
 On = Literal["float", "integer", "number", "effect"]
 Pair = tuple[int, int]
+Bounds = Callable[[tuple[Pair, ...], int], Pair]
 _ULPS_OF_F64 = 5.0
 _ULPS_OF_16_BITS = 1.0
 
@@ -45,7 +46,7 @@ class Intrinsic(msgspec.Struct, frozen=True):
     gives: Literal["same", "bool", "none"] = "same"
     ulps: float = 0.0
     smooth: tuple[float, float] = (-inf, inf)
-    bounds: Callable[[tuple[Pair, ...], int], Pair] | None = None
+    bounds: Bounds | None = None
 
     @property
     def arity(self) -> int:
@@ -117,6 +118,10 @@ def _test(name: str, summary: str) -> Intrinsic:
     return Intrinsic(name, ("x",), "float", summary, "bool")
 
 
+def _of_integers(name: str, params: tuple[str, ...], summary: str, bounds: Bounds) -> Intrinsic:
+    return Intrinsic(name, params, "integer", summary, bounds=bounds)
+
+
 _ALL, _POSITIVE, _INSIDE = (-inf, inf), (0.25, inf), (-0.75, 0.75)
 _ROWS = (
     _of_x("exp", "e to the power of x", 1.1, (-2, 2)),
@@ -154,17 +159,13 @@ _ROWS = (
     Intrinsic("pow", ("a", "b"), "number", "a to the power of b", ulps=0.6),
     Intrinsic("atan2", ("a", "b"), "float", "the angle of the point (b, a) from (1, 0)", ulps=0.6),
     Intrinsic("fmod", ("a", "b"), "float", "the remainder of a / b with the sign of a"),
-    Intrinsic(
-        *("truncdiv", ("a", "b"), "integer", "a / b, rounded towards 0"), bounds=_truncdiv_bounds
+    _of_integers("truncdiv", ("a", "b"), "a / b, rounded towards 0", _truncdiv_bounds),
+    _of_integers(
+        "truncmod", ("a", "b"), "the remainder of a / b with the sign of a", _truncmod_bounds
     ),
-    Intrinsic(
-        *("truncmod", ("a", "b"), "integer", "the remainder of a / b with the sign of a"),
-        bounds=_truncmod_bounds,
-    ),
-    Intrinsic("popcount", ("x",), "integer", "the number of bits set in x", bounds=_count_bounds),
-    Intrinsic(
-        *("clz", ("x",), "integer", "the number of zero bits above the highest one set in x"),
-        bounds=_count_bounds,
+    _of_integers("popcount", ("x",), "the number of bits set in x", _count_bounds),
+    _of_integers(
+        "clz", ("x",), "the number of zero bits above the highest one set in x", _count_bounds
     ),
     Intrinsic("fma", ("a", "b", "c"), "float", "a * b + c, rounded once", ulps=0.5),
     Intrinsic("barrier", (), "effect", "Wait for all threads of the nest", "none"),
