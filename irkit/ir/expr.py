@@ -6,12 +6,11 @@ infer the type. ``==`` and ``<`` are not overloaded; use ``eq``, ``lt`` and so o
 """
 
 import struct
-import sys
 from typing import TYPE_CHECKING, ClassVar, Union
 
 from msgspec.structs import force_setattr
 
-from irkit.core import DTypeError, Node
+from irkit.core import COLLECTED, DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
 from irkit.ir.refused_operators import RefusedOperators
 
@@ -23,24 +22,13 @@ _PLAIN = frozenset({int, float, bool})
 class _Typed:
     # A mixin, not a struct, so that each class can declare its own ``dtype`` as its last field.
     __slots__: tuple[str, ...] = ()
+    expression: ClassVar[bool] = True
     if TYPE_CHECKING:
         dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
 
 
-COLLECTED = sys.version_info >= (3, 14)
-"""Whether expressions can be garbage collected. None is part of a cycle, so nothing gains by it,
-and before Python 3.14 building a node takes up to three times as long (3.14: 10 % longer). But from
-3.14 on the interpreter frees nested objects by recursion in C, and ends that recursion only at
-objects that can be collected: an expression 100,000 deep would overflow the stack."""
-
-
-class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=COLLECTED):
-    """Base class of expressions; every subclass has a field ``dtype``.
-
-    Subclasses inherit ``gc``; only leaves, which end a recursion, may set it to False.
-    """
-
-    expression: ClassVar[bool] = True
+class Expr(RefusedOperators, _Typed, Node, frozen=True, gc=COLLECTED):
+    """Base class of expressions; every subclass has a field ``dtype``."""
 
     def __add__(self, other: ExprLike) -> "Expr":
         return binary(Add, self, other)
