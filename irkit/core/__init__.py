@@ -53,6 +53,7 @@ from irkit.core.module import (
     print_function as print_function,
 )
 from irkit.core.node import (
+    COLLECTED as COLLECTED,
     Attrs as Attrs,
     AttrScalar as AttrScalar,
     AttrValue as AttrValue,

@@ -53,7 +53,7 @@ class Buffer(Node, frozen=True, eq=False):
         return Load(self, exprs, None, self.dtype.with_lanes(lanes))
 
 
-class Load(Expr, frozen=True, gc=False):
+class Load(Expr, frozen=True):
     """An element of a buffer, or several if an index is a vector.
 
     Lanes where ``mask`` is false are not read and give 0.
@@ -65,7 +65,7 @@ class Load(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-class Ramp(Expr, frozen=True, gc=False):
+class Ramp(Expr, frozen=True):
     """The vector base, base + stride, ... of ``dtype.lanes`` integers."""
 
     base: Expr

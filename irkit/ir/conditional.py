@@ -4,7 +4,7 @@ from irkit.ir.dtype import DType
 from irkit.ir.expr import Expr
 
 
-class Select(Expr, frozen=True, gc=False):
+class Select(Expr, frozen=True):
     """Choice by a bool, lane by lane; both sides are evaluated."""
 
     cond: Expr
@@ -13,7 +13,7 @@ class Select(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-class Conditional(Expr, frozen=True, gc=False):
+class Conditional(Expr, frozen=True):
     """Choice by a bool that evaluates only the chosen side, so it can guard a load.
 
     It prints as Python's conditional expression.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Union
 
 from msgspec.structs import force_setattr
 
-from irkit.core import DTypeError, Node
+from irkit.core import COLLECTED, DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
 from irkit.ir.operators import OPERATORS, Operator
 from irkit.ir.refused_operators import RefusedOperators
@@ -23,11 +23,12 @@ _PLAIN = frozenset({int, float, bool})
 class _Typed:
     # A mixin, not a struct, so that each class can declare its own ``dtype`` as its last field.
     __slots__: tuple[str, ...] = ()
+    expression: ClassVar[bool] = True
     if TYPE_CHECKING:
         dtype: DType  # pyright: ignore[reportUninitializedInstanceVariable]
 
 
-class Expr(RefusedOperators, Node, _Typed, frozen=True, gc=False):
+class Expr(RefusedOperators, _Typed, Node, frozen=True, gc=COLLECTED):
     """Base class of expressions; every subclass has a field ``dtype``."""
 
     def __add__(self, other: ExprLike) -> "Expr":
@@ -135,7 +136,7 @@ class Const(Expr, frozen=True, gc=False, eq=False):
         )
 
 
-class Binary(Expr, frozen=True, gc=False):
+class Binary(Expr, frozen=True):
     """Base class of operations on two operands of one type; ``sign`` is the printed operator."""
 
     sign: ClassVar[str] = ""
@@ -144,133 +145,133 @@ class Binary(Expr, frozen=True, gc=False):
     dtype: DType
 
 
-class Add(Binary, frozen=True, gc=False):
+class Add(Binary, frozen=True):
     """Sum; integers wrap around."""
 
     sign: ClassVar[str] = "+"
 
 
-class Sub(Binary, frozen=True, gc=False):
+class Sub(Binary, frozen=True):
     """Difference; integers wrap around."""
 
     sign: ClassVar[str] = "-"
 
 
-class Mul(Binary, frozen=True, gc=False):
+class Mul(Binary, frozen=True):
     """Product; integers wrap around."""
 
     sign: ClassVar[str] = "*"
 
 
-class Div(Binary, frozen=True, gc=False):
+class Div(Binary, frozen=True):
     """Quotient of floats (IEEE 754). Integers have FloorDiv, and the intrinsic ``truncdiv``."""
 
     sign: ClassVar[str] = "/"
 
 
-class FloorDiv(Binary, frozen=True, gc=False):
+class FloorDiv(Binary, frozen=True):
     """Quotient rounded towards minus infinity; of integers, a zero divisor gives 0
     (docs/semantics.md)."""
 
     sign: ClassVar[str] = "//"
 
 
-class FloorMod(Binary, frozen=True, gc=False):
+class FloorMod(Binary, frozen=True):
     """Remainder with the sign of the divisor; of integers, a zero divisor gives 0."""
 
     sign: ClassVar[str] = "%"
 
 
-class BitAnd(Binary, frozen=True, gc=False):
+class BitAnd(Binary, frozen=True):
     """Bitwise and of integers, or logical and of bools that evaluates both sides."""
 
     sign: ClassVar[str] = "&"
 
 
-class BitOr(Binary, frozen=True, gc=False):
+class BitOr(Binary, frozen=True):
     """Bitwise or of integers, or logical or of bools that evaluates both sides."""
 
     sign: ClassVar[str] = "|"
 
 
-class BitXor(Binary, frozen=True, gc=False):
+class BitXor(Binary, frozen=True):
     """Bitwise exclusive or of integers or bools."""
 
     sign: ClassVar[str] = "^"
 
 
-class Shl(Binary, frozen=True, gc=False):
+class Shl(Binary, frozen=True):
     """Shift left; by the width or more, or by less than 0, gives 0."""
 
     sign: ClassVar[str] = "<<"
 
 
-class Shr(Binary, frozen=True, gc=False):
+class Shr(Binary, frozen=True):
     """Shift right, arithmetic for signed types; by the width or more, or by less than 0, gives 0 or
     -1, by the sign."""
 
     sign: ClassVar[str] = ">>"
 
 
-class Min(Binary, frozen=True, gc=False):
+class Min(Binary, frozen=True):
     """The smaller; a NaN on either side gives NaN, as numpy.minimum does."""
 
     sign: ClassVar[str] = "min"
 
 
-class Max(Binary, frozen=True, gc=False):
+class Max(Binary, frozen=True):
     """The larger; a NaN on either side gives NaN, as numpy.maximum does."""
 
     sign: ClassVar[str] = "max"
 
 
-class Compare(Binary, frozen=True, gc=False):
+class Compare(Binary, frozen=True):
     """Base class of comparisons; the type is bool with the operands' lanes."""
 
 
-class EQ(Compare, frozen=True, gc=False):
+class EQ(Compare, frozen=True):
     """Equal; false if either is NaN."""
 
     sign: ClassVar[str] = "=="
 
 
-class NE(Compare, frozen=True, gc=False):
+class NE(Compare, frozen=True):
     """Not equal; true if either is NaN."""
 
     sign: ClassVar[str] = "!="
 
 
-class LT(Compare, frozen=True, gc=False):
+class LT(Compare, frozen=True):
     """Less than; false if either is NaN."""
 
     sign: ClassVar[str] = "<"
 
 
-class LE(Compare, frozen=True, gc=False):
+class LE(Compare, frozen=True):
     """Less or equal; false if either is NaN."""
 
     sign: ClassVar[str] = "<="
 
 
-class GT(Compare, frozen=True, gc=False):
+class GT(Compare, frozen=True):
     """Greater than; false if either is NaN."""
 
     sign: ClassVar[str] = ">"
 
 
-class GE(Compare, frozen=True, gc=False):
+class GE(Compare, frozen=True):
     """Greater or equal; false if either is NaN."""
 
     sign: ClassVar[str] = ">="
 
 
-class And(Binary, frozen=True, gc=False):
+class And(Binary, frozen=True):
     """Logical and; the right side is evaluated only where the left is true."""
 
     sign: ClassVar[str] = "and"
 
 
-class Or(Binary, frozen=True, gc=False):
+class Or(Binary, frozen=True):
     """Logical or; the right side is evaluated only where the left is false."""
 
     sign: ClassVar[str] = "or"
@@ -285,28 +286,28 @@ OPERATIONS: dict[type[Binary], Operator] = {
 """The operations on two operands, by class."""
 
 
-class Not(Expr, frozen=True, gc=False):
+class Not(Expr, frozen=True):
     """Logical not of a bool, bitwise not of an integer."""
 
     a: Expr
     dtype: DType
 
 
-class Neg(Expr, frozen=True, gc=False):
+class Neg(Expr, frozen=True):
     """Negation: flips the sign of floats (also of 0.0 and NaN); integers wrap around."""
 
     a: Expr
     dtype: DType
 
 
-class Cast(Expr, frozen=True, gc=False):
+class Cast(Expr, frozen=True):
     """Conversion to ``dtype``; out-of-range floats saturate and NaN gives 0 (docs/semantics.md)."""
 
     value: Expr
     dtype: DType
 
 
-class Broadcast(Expr, frozen=True, gc=False):
+class Broadcast(Expr, frozen=True):
     """The vector of ``dtype.lanes`` equal values."""
 
     value: Expr

@@ -175,7 +175,7 @@ INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _ROWS}
 """The intrinsic functions by name."""
 
 
-class Call(Expr, frozen=True, gc=False):
+class Call(Expr, frozen=True):
     """A call of an intrinsic function by name; ``INTRINSICS`` lists them."""
 
     name: str

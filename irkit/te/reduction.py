@@ -51,7 +51,7 @@ class Reducer(msgspec.Struct, frozen=True, eq=False, gc=False):
     identity: tuple[Expr, ...]
 
 
-class Reduce(Expr, frozen=True, gc=False):
+class Reduce(Expr, frozen=True):
     """Result ``which`` of combining ``sources`` over all points of ``axes`` where ``where`` holds.
 
     It must be the whole body of a stage.

@@ -195,7 +195,7 @@ class Tensor(RefusedOperators, Node, frozen=True, eq=False):
         return elementwise(lambda x: -x, self, name=f"{self.name}_neg")
 
 
-class TensorRead(Expr, frozen=True, gc=False):
+class TensorRead(Expr, frozen=True):
     """Read of an element of a tensor."""
 
     tensor: Uses[Tensor]

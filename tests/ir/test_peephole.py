@@ -39,7 +39,7 @@ from irkit.ir import (
     peephole,
     select,
 )
-from tests.depth import DEEP_EXPRESSION
+from tests.depth import DEEP
 
 x, y = hole("x", ANY_INTEGER), hole("y", ANY_INTEGER)
 c, d = hole("c", ANY_INTEGER, on=Const), hole("d", ANY_INTEGER, on=Const)
@@ -228,7 +228,7 @@ def test_a_replacement_of_another_type_is_found_when_it_is_made() -> None:
 
 def test_patterns_do_not_recurse_over_100_000_levels() -> None:
     deep: Expr = Var("a")
-    for _ in range(DEEP_EXPRESSION):
+    for _ in range(DEEP):
         deep = Neg(deep, I64)
     other = rewrite(deep, Rule.of(lambda n: n.copied(), on=Neg, name="copy"))
     assert RULES(Sub(deep, other, I64)) == const(0, I64)

@@ -1,12 +1,11 @@
 """Lines printed before with one table of names; most of a function is unchanged by each pass."""
 
 from array import array
-from typing import Any
 
 import msgspec
 
 from irkit.core import Node, PrintedNames
-from irkit.ir.stmt import If, Stmt
+from irkit.ir.stmt import Stmt
 
 LONG_SEQUENCE = 64
 """The length from which on each statement of a sequence is kept, and not only loops."""
@@ -29,23 +28,10 @@ class PrintedLines(msgspec.Struct, frozen=True, eq=False):
     places: "array[int]"
 
 
-class Elif(msgspec.Struct, frozen=True, gc=False):
-    """Marks a conditional that is the only statement of an else branch."""
-
-    stmt: If
-
-
-class End(msgspec.Struct, frozen=True, gc=False):
-    """Marks the end of a statement that began at a line and a mark, counted from 0."""
-
-    stmt: Stmt
-    line: int
-    mark: int
-
-
 PrintedRange = tuple[int, int, int, int, int]
 """The number of the printed function, begin and end of its lines, begin and end of its marks, all
 from 0. A tuple of plain numbers costs no garbage collection."""
+_NOTHING: tuple[PrintedRange, int] = (0, 0, 0, 0, 0), 0
 
 
 class Memo(dict[tuple[int, str, bool], PrintedRange]):
@@ -70,34 +56,36 @@ class Memo(dict[tuple[int, str, bool], PrintedRange]):
             self.printed.clear()
         self.printed.append(made)
 
-    def keep(self, end: End, indent: str, tail: bool, line: int, mark: int) -> None:
-        """Keep the lines of a statement, up to a line and a mark, unless there are too many or too
-        few."""
-        size = line - end.line
-        if MIN_LINES <= size <= MAX_LINES or (size <= MAX_LINES and id(end.stmt) in self.lone):
-            number = len(self.printed) - 1
-            self[id(end.stmt), indent, tail] = number, end.line, line, end.mark, mark
+    def keep(
+        self, stmt: Stmt, indent: str, tail: bool, lines: tuple[int, int], marks: tuple[int, int]
+    ) -> None:
+        """Keep a range of lines and of marks for a statement, unless there are too many lines or
+        too few."""
+        size = lines[1] - lines[0]
+        if MIN_LINES <= size <= MAX_LINES or (size <= MAX_LINES and id(stmt) in self.lone):
+            self[id(stmt), indent, tail] = len(self.printed) - 1, *lines, *marks
 
     def find(
-        self, node: object, indent: str, tail: bool, stack: list[tuple[Any, str, bool]]
-    ) -> PrintedRange | None:
-        """Return the lines of a statement, or None.
+        self, stmts: tuple[Stmt, ...], at: int, indent: str, tail: bool
+    ) -> tuple[PrintedRange, int]:
+        """Return the lines of a statement of a sequence, together with those that followed it
+        before, and the number of statements; 0 if the lines are not known.
 
-        Statements on top of the stack of those to print next are popped and included if they
-        followed it before.
+        ``tail`` is about the end of the sequence.
         """
-        kept = self.get((id(node), indent, tail))
+        after = len(stmts) - 1
+        kept = self.get((id(stmts[at]), indent, tail and at == after))
         if kept is None:
-            return None
+            return _NOTHING
+        first = at
         number, line, end, mark, last = kept
-        while stack:
-            node, indent, tail = stack[-1]
-            following = self.get((id(node), indent, tail))
+        while at < after:
+            at += 1
+            following = self.get((id(stmts[at]), indent, tail and at == after))
             if following is None or following[:2] != (number, end) or following[3] != last:
-                break
+                return (number, line, end, mark, last), at - first
             end, last = following[2], following[4]
-            stack.pop()
-        return number, line, end, mark, last
+        return (number, line, end, mark, last), at - first + 1
 
     def holds(self, printed: PrintedNames) -> bool:
         """Return True if a function prints with the names of the table."""

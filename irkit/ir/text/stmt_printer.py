@@ -1,15 +1,14 @@
 """Print the statements of loop IR, line by line.
 
-Statements are printed from an explicit stack, so they can be nested to any depth. A ``Let``,
-``Allocate`` or ``View`` at the end of its suite names something for the rest of the suite;
-elsewhere it is a ``with`` statement, which shows its scope.
+A ``Let``, ``Allocate`` or ``View`` at the end of its suite names something for the rest of the
+suite; elsewhere it is a ``with`` statement, which shows its scope.
 """
 
 from array import array
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import Attrs, Node, PrintedNames, is_printable
+from irkit.core import Attrs, Node, PrintedNames, deep_recursion, is_printable
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var
@@ -30,7 +29,7 @@ from irkit.ir.stmt import (
 )
 from irkit.ir.text.attributes import options_text, quoted
 from irkit.ir.text.expr_printer import ExprPrinter, TooDeep, enclosed
-from irkit.ir.text.memo import LONG_SEQUENCE, Elif, End, Memo
+from irkit.ir.text.memo import LONG_SEQUENCE, Memo
 
 STEP = "    "
 
@@ -48,42 +47,58 @@ class Printer:
         self.keys, self.places = array("q"), array("i")
         self.memo = memo if memo is not None and memo.holds(printed) else None
         self.indent = ""
-        # Statements, plain lines, and the marks Elif and End.
-        self._stack: list[tuple[Any, str, bool]] = []
 
     def suite(self, stmt: Stmt, indent: str) -> None:
         """Print a statement and everything below it."""
-        stack, memo, lines = self._stack, self.memo, self.lines
-        keys, places, marking = self.keys, self.places, self.marking
-        stack.append((stmt, indent, True))
-        while stack:
-            node, self.indent, tail = stack.pop()
-            cls = node.__class__
-            if cls is End:
-                if memo is not None and marking and not self.exprs.aliases:
-                    memo.keep(node, self.indent, tail, len(lines), len(keys))
-                continue
-            if memo is not None and (cls in _KEPT or id(node) in memo.lone):
-                if self._again(memo, node, tail):
-                    continue
-                stack.append((End(node, len(lines), len(keys)), self.indent, tail))
-            form = _FORMS.get(cls)
-            if form is None:
-                self._other(node, tail)
-                continue
-            if marking:
-                keys.append(id(node))
-                places.append(len(lines) + 1)
-            form(self, node, tail)
+        self.indent = indent
+        with deep_recursion:
+            self.visit(stmt, True)
 
-    def _other(self, node: "Stmt | str | Elif", tail: bool) -> None:
-        """Print a plain line or an Elif."""
-        if isinstance(node, str):
-            self.lines.append(self.indent + node)
-            return
-        assert isinstance(node, Elif), f"no printed form for {type(node).__name__}"
-        self.mark(node.stmt)
-        _branch(self, node.stmt, f"elif {self.expr(node.stmt.cond)}:")
+    def visit(self, stmt: Stmt, tail: bool) -> None:
+        """Print a statement; ``tail`` if it ends its suite."""
+        cls = stmt.__class__
+        memo = self.memo
+        if memo is None or not (cls in _KEPT or id(stmt) in memo.lone):
+            self._print(stmt, tail)
+        elif not self._again(memo, (stmt,), 0, tail):
+            self._kept(memo, stmt, tail)
+
+    def inside(self, stmt: Stmt) -> None:
+        """Print a suite of its own, one step deeper."""
+        outer = self.indent
+        self.indent = outer + STEP
+        self.visit(stmt, True)
+        self.indent = outer
+
+    def run(self, stmts: tuple[Stmt, ...], tail: bool) -> None:
+        """Print the statements of a sequence; those that followed each other before, together."""
+        memo, last = self.memo, len(stmts) - 1
+        at = 0
+        while at <= last:
+            stmt = stmts[at]
+            if memo is None or not (stmt.__class__ in _KEPT or id(stmt) in memo.lone):
+                self._print(stmt, tail and at == last)
+                at += 1
+                continue
+            count = self._again(memo, stmts, at, tail)
+            if not count:
+                self._kept(memo, stmt, tail and at == last)
+            at += count or 1
+
+    def _print(self, stmt: Stmt, tail: bool) -> None:
+        form = _FORMS.get(stmt.__class__)
+        assert form is not None, f"no printed form for {type(stmt).__name__}"
+        if self.marking:
+            self.keys.append(id(stmt))
+            self.places.append(len(self.lines) + 1)
+        form(self, stmt, tail)
+
+    def _kept(self, memo: Memo, stmt: Stmt, tail: bool) -> None:
+        """Print a statement and keep its lines."""
+        line, mark = len(self.lines), len(self.keys)
+        self._print(stmt, tail)
+        if self.marking and not self.exprs.aliases:
+            memo.keep(stmt, self.indent, tail, (line, len(self.lines)), (mark, len(self.keys)))
 
     def mark(self, node: Node) -> None:
         """Record that a node begins on the next line."""
@@ -97,22 +112,17 @@ class Printer:
         found.update(zip(reversed(self.keys), reversed(self.places), strict=True))
         return found
 
-    def _again(self, memo: Memo, node: object, tail: bool) -> bool:
-        """Print a statement from the memo if possible, together with those that followed it
-        before."""
-        kept = None if self.exprs.aliases else memo.find(node, self.indent, tail, self._stack)
-        if kept is None:
-            return False
-        number, line, end, mark, last = kept
-        made, by = memo.printed[number], len(self.lines) - line
-        self.lines += made.lines[line:end]
-        self.keys += made.keys[mark:last]
-        self.places += array("i", [place + by for place in made.places[mark:last]])
-        return True
-
-    def then(self, node: "Stmt | str | Elif", *, inner: bool = True, tail: bool = True) -> None:
-        """Print ``node`` next, before everything on the stack."""
-        self._stack.append((node, self.indent + STEP if inner else self.indent, tail))
+    def _again(self, memo: Memo, stmts: tuple[Stmt, ...], at: int, tail: bool) -> int:
+        """Print statements of a sequence from the memo, if possible, and return their number."""
+        if self.exprs.aliases:
+            return 0
+        (number, line, end, mark, last), count = memo.find(stmts, at, self.indent, tail)
+        if count:
+            made, by = memo.printed[number], len(self.lines) - line
+            self.lines += made.lines[line:end]
+            self.keys += made.keys[mark:last]
+            self.places += array("i", [place + by for place in made.places[mark:last]])
+        return count
 
     def line(self, text: str) -> None:
         self.lines.append(self.indent + text)
@@ -207,9 +217,7 @@ def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
         return
     if printer.memo is not None and len(stmt.stmts) >= LONG_SEQUENCE:
         printer.memo.lone.update(map(id, stmt.stmts))
-    last = len(stmt.stmts) - 1
-    for at in range(last, -1, -1):
-        printer.then(stmt.stmts[at], inner=False, tail=tail and at == last)
+    printer.run(stmt.stmts, tail)
 
 
 def _store(printer: Printer, stmt: Store, tail: bool) -> None:
@@ -226,13 +234,12 @@ def _for(printer: Printer, stmt: For, tail: bool) -> None:
     bounds = f"{printer.expr(stmt.begin)}, {printer.expr(stmt.end)}"
     thread = f", {quoted(stmt.thread)}" if stmt.kind == "thread" else ""
     printer.line(f"for {name} in {stmt.kind}({bounds}{thread}{_more(stmt.attrs)}):")
-    printer.then(stmt.body)
+    printer.inside(stmt.body)
 
 
 def _block(printer: Printer, stmt: Block, tail: bool) -> None:
     printer.line(f"with block({quoted(stmt.name)}{_more(stmt.attrs)}):")
     outer = printer.indent
-    printer.then(stmt.body)
     printer.indent = outer + STEP
     for axis in stmt.axes:
         printer.line(printer.axis(axis))
@@ -242,29 +249,38 @@ def _block(printer: Printer, stmt: Block, tail: bool) -> None:
     printer.regions("writes", stmt.writes)
     if stmt.init is not None:
         printer.line("with init():")
-        printer.then(stmt.init)
+        printer.inside(stmt.init)
+    printer.visit(stmt.body, True)
+    printer.indent = outer
 
 
 def _if(printer: Printer, stmt: If, tail: bool) -> None:
-    _branch(printer, stmt, f"if {printer.expr(stmt.cond)}:")
-
-
-def _branch(printer: Printer, stmt: If, head: str) -> None:
-    """Print one branch, and schedule those after it."""
-    printer.line(head)
-    otherwise = stmt.otherwise
-    if isinstance(otherwise, If) and printer.fits(otherwise.cond):
-        printer.then(Elif(otherwise), inner=False)
-    elif otherwise is not None:
-        printer.then(otherwise)
-        printer.then("else:", inner=False)
-    printer.then(stmt.then)
+    word = "if"
+    while True:
+        printer.line(f"{word} {printer.expr(stmt.cond)}:")
+        otherwise = stmt.otherwise
+        chained = otherwise if isinstance(otherwise, If) and printer.fits(otherwise.cond) else None
+        printer.inside(stmt.then)
+        if chained is None:
+            break
+        stmt, word = chained, "elif"
+        printer.mark(stmt)
+    if otherwise is not None:
+        printer.line("else:")
+        printer.inside(otherwise)
 
 
 def _scope(printer: Printer, name: str, tail: bool, form: str, body: Stmt) -> None:
     """Print a binding for the rest of the suite, or for a suite of its own."""
     printer.line(f"{name} = {form}" if tail else f"with {form} as {name}:")
-    printer.then(body, inner=not tail)
+    _rest(printer, body, tail)
+
+
+def _rest(printer: Printer, body: Stmt, tail: bool) -> None:
+    if tail:
+        printer.visit(body, True)
+    else:
+        printer.inside(body)
 
 
 def _let(printer: Printer, stmt: Let, tail: bool) -> None:
@@ -273,7 +289,7 @@ def _let(printer: Printer, stmt: Let, tail: bool) -> None:
         printer.line(f"{name}: {stmt.var.dtype} = {value}")
     else:
         printer.line(f"with let({value}) as {name}:")
-    printer.then(stmt.body, inner=not tail)
+    _rest(printer, stmt.body, tail)
 
 
 def _allocate(printer: Printer, stmt: Allocate, tail: bool) -> None:

@@ -61,8 +61,7 @@ def oversized_value(rows: list[list[Any]]) -> tuple[int, str] | None:
 
 def _places(cls: type[Node]) -> list[int]:
     """List which items of a row hold nodes; empty for expressions."""
-    # Expressions are the classes that are exempt from garbage collection.
-    if not cls.__struct_config__.gc:
+    if cls.expression:
         return []
     return [at for at, field in enumerate(fields(cls), 1) if field.kind != "data"]
 

@@ -39,7 +39,7 @@ from irkit.ir import (
     seq,
 )
 from tests.codegen.llvm.cases import compiled
-from tests.depth import DEEP, DEEP_EXPRESSION
+from tests.depth import DEEP
 from tests.ir.classes import leaves
 
 
@@ -68,25 +68,22 @@ ZERO = (index(0),)
 
 def test_a_sum_100_000_deep_is_emitted() -> None:
     value: Expr = C[index(1)]
-    for step in range(DEEP_EXPRESSION):
+    for step in range(DEEP):
         value = value + float(step % 3) if step % 2 else float(step % 5) - value
     text = emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target())
-    assert text.count("fadd") + text.count("fsub") == DEEP_EXPRESSION
+    assert text.count("fadd") + text.count("fsub") == DEEP
 
 
 def test_conditionals_100_000_deep_are_emitted() -> None:
     value: Expr = C[index(1)]
-    for step in range(DEEP_EXPRESSION):
+    for step in range(DEEP):
         value = if_then_else(lt(C[index(2)], float(step)), value, C[index(3)])
-    assert (
-        emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi")
-        == DEEP_EXPRESSION
-    )
+    assert emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi") == DEEP
     cond: Expr = lt(C[index(2)], 0.0)
-    for _ in range(DEEP_EXPRESSION):
+    for _ in range(DEEP):
         cond = logical_and(cond, lt(C[index(1)], 1.0))
     body = If(cond, Store(C, ZERO, C[index(1)]))
-    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == DEEP_EXPRESSION
+    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == DEEP
 
 
 def test_statements_100_000_deep_are_written() -> None:

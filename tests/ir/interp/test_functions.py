@@ -51,7 +51,7 @@ from irkit.ir import (
 from irkit.ir.interp.expressions import EMIT
 from irkit.ir.interp.statements import COMPILE
 from irkit.ir.interp.values import call_function
-from tests.depth import DEEP_EXPRESSION
+from tests.depth import DEEP
 from tests.ir.classes import leaves
 
 
@@ -263,13 +263,13 @@ def test_values_computed_on_one_side_of_a_choice_are_not_reused_on_the_other() -
 def test_expressions_100_000_deep_evaluate() -> None:
     a, i = buffer("A", 4, dtype=I64), Var("i")
     plain, chain, guarded = i, i, i
-    for _ in range(DEEP_EXPRESSION):
+    for _ in range(DEEP):
         plain = plain + 1
         chain = if_then_else(lt(i, 0), chain, i)
-    for _ in range(DEEP_EXPRESSION // 5):
+    for _ in range(DEEP // 5):
         guarded = if_then_else(lt(i, 0), guarded, a[0])
     array = np.array([5, 0, 0, 0])
-    assert evaluate(plain, {i: 1}) == DEEP_EXPRESSION + 1
+    assert evaluate(plain, {i: 1}) == DEEP + 1
     assert evaluate(chain, {i: 1}) == 1
     assert evaluate(guarded, {i: -1, a: array}) == -1
 

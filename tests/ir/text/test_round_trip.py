@@ -29,7 +29,7 @@ from irkit.ir import (
     script,
     verify,
 )
-from tests.depth import DEEP_EXPRESSION
+from tests.depth import DEEP
 
 EVERYTHING = """\
 @attrs(outputs=1, xs=(1, 2.5, "a"), **{"a b": None})
@@ -177,7 +177,7 @@ def test_a_choice_that_says_its_types_keeps_them() -> None:
 def test_an_expression_100_000_deep_is_printed_and_read() -> None:
     x = Var("x")
     expr = x + 0
-    for _ in range(DEEP_EXPRESSION):
+    for _ in range(DEEP):
         expr = expr + 1
     text = script(expr)
     assert max(map(len, text.split("\n"))) < 1000

@@ -39,7 +39,7 @@ from irkit.ir import (
     parse,
     verify,
 )
-from tests.depth import DEEP_EXPRESSION
+from tests.depth import DEEP
 from tests.ir.blocks import BLOCK, VALID
 
 OUT = Buffer("C", (Const(8, I64),), F32)
@@ -179,7 +179,7 @@ def test_a_problem_names_its_line() -> None:
 
 def test_a_deep_function_is_verified_and_problems_are_bounded() -> None:
     expr: Expr = I
-    for _ in range(DEEP_EXPRESSION):
+    for _ in range(DEEP):
         expr = expr + 1
     body: Stmt = store(HALF, expr)
     assert sentences(loop(body)) == []
