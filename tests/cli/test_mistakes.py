@@ -154,7 +154,7 @@ def test_a_mistake_of_ours_is_not_hidden(
     def broken(*args: object) -> None:
         raise AssertionError("ours")
 
-    monkeypatch.setattr(Registry, "of", broken)
+    monkeypatch.setattr(Registry, "with_entry_points", broken)
     with pytest.raises(AssertionError, match="ours"):
         call(capsys, *OPT, "--pass", "1:simplify")
 

@@ -33,6 +33,7 @@ def test_a_mistake_is_an_error_and_nothing_is_seeded(words: list[str]) -> None:
     assert "Error" in result.output
 
 
+@pytest.mark.long
 def test_a_sample_is_tried_and_saved_and_what_is_gone_is_counted(tmp_path: Path) -> None:
     given, saved = tmp_path / "given", tmp_path / "saved"
     chosen = list(mutants(3, 1))

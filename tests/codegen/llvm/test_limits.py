@@ -39,7 +39,7 @@ from irkit.ir import (
     seq,
 )
 from tests.codegen.llvm.cases import compiled
-from tests.depth import DEEP
+from tests.depth import DEEP, DEPTHS
 from tests.ir.classes import leaves
 
 
@@ -74,16 +74,17 @@ def test_a_sum_100_000_deep_is_emitted() -> None:
     assert text.count("fadd") + text.count("fsub") == DEEP
 
 
-def test_conditionals_100_000_deep_are_emitted() -> None:
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_deep_conditionals_are_emitted(depth: int) -> None:
     value: Expr = C[index(1)]
-    for step in range(DEEP):
+    for step in range(depth):
         value = if_then_else(lt(C[index(2)], float(step)), value, C[index(3)])
-    assert emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi") == DEEP
+    assert emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target()).count("phi") == depth
     cond: Expr = lt(C[index(2)], 0.0)
-    for _ in range(DEEP):
+    for _ in range(depth):
         cond = logical_and(cond, lt(C[index(1)], 1.0))
     body = If(cond, Store(C, ZERO, C[index(1)]))
-    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == DEEP
+    assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == depth
 
 
 def test_statements_100_000_deep_are_written() -> None:

@@ -51,7 +51,7 @@ from irkit.ir import (
 from irkit.ir.interp.expressions import EMIT
 from irkit.ir.interp.statements import COMPILE
 from irkit.ir.interp.values import call_function
-from tests.depth import DEEP
+from tests.depth import DEPTHS
 from tests.ir.classes import leaves
 
 
@@ -260,24 +260,26 @@ def test_values_computed_on_one_side_of_a_choice_are_not_reused_on_the_other() -
     assert [evaluate(expr, {a: array, i: at}) for at in range(4)] == [2, 4, 9, 12]
 
 
-def test_expressions_100_000_deep_evaluate() -> None:
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_deep_expressions_evaluate(depth: int) -> None:
     a, i = buffer("A", 4, dtype=I64), Var("i")
     plain, chain, guarded = i, i, i
-    for _ in range(DEEP):
+    for _ in range(depth):
         plain = plain + 1
         chain = if_then_else(lt(i, 0), chain, i)
-    for _ in range(DEEP // 5):
+    for _ in range(depth // 5):
         guarded = if_then_else(lt(i, 0), guarded, a[0])
     array = np.array([5, 0, 0, 0])
-    assert evaluate(plain, {i: 1}) == DEEP + 1
+    assert evaluate(plain, {i: 1}) == depth + 1
     assert evaluate(chain, {i: 1}) == 1
     assert evaluate(guarded, {i: -1, a: array}) == -1
 
 
-def test_statements_100_000_deep_run() -> None:
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_deep_statements_run(depth: int) -> None:
     a = buffer("A", 1, dtype=I64)
     body: Stmt = Store(a, (whole(0),), a[0] + 1)
-    for number in range(100_000):
+    for number in range(depth):
         v = Var("v")
         nest = [If(lt(a[0], 5), body), loop(v, 1, body), Let(v, a[0] + 1, body)]
         body = nest[number % 3]

@@ -46,6 +46,7 @@ from irkit.passes.loop import (
     vectorize_loops,
 )
 from irkit.phases import DEFAULT
+from tests.depth import DEPTHS
 
 A = Buffer("A", (const(8, I64),), F32)
 C = Buffer("C", (const(8, I64),), F32)
@@ -166,7 +167,6 @@ def test_all_phases_survive(make: Callable[[], PrimFunc]) -> None:
     assert count_nodes(lowered) <= 4 * size + 1_000
 
 
-DEPTHS = [20_000, pytest.param(100_000, marks=pytest.mark.long)]
 Change = Callable[[PrimFunc], PrimFunc]
 
 
