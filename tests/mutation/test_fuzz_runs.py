@@ -34,6 +34,7 @@ def test_a_bug_in_code_generation_is_found_where_native_code_runs() -> None:
     assert result.result.tier in ("O0", "O3")
 
 
+@pytest.mark.long
 def test_bugs_in_reading_and_lowering_models_are_found() -> None:
     changes = [bug("bounds that are exchanged"), bug("padding that may be the largest")]
     order = FuzzOrder(count=300, kinds=("onnx",), seconds=1)

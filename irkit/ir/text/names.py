@@ -34,6 +34,9 @@ def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
 _KEPT = (For, If, Block)  # Statements worth caching: all others are one step away from them.
 
 
+_NAMELESS = frozenset({Store, Evaluate, Assert})
+
+
 def _add_bound(stmt: Stmt, found: list[Node], known: dict[int, tuple[Node, ...]] | None) -> None:
     """Add what a statement and those below it bind."""
     if known is None or stmt.__class__ not in _KEPT:
@@ -53,7 +56,8 @@ def _add_below(stmt: Stmt, found: list[Node], known: dict[int, tuple[Node, ...]]
             pass
         case Seq():
             for inner in stmt.stmts:
-                _add_bound(inner, found, known)
+                if inner.__class__ not in _NAMELESS:
+                    _add_bound(inner, found, known)
         case For() | Let():
             found.append(stmt.var)
             _add_bound(stmt.body, found, known)
