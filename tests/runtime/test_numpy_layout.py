@@ -1,5 +1,7 @@
 """Copies of arrays with given strides."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,9 @@ from irkit.runtime import with_strides
     ],
     ids=["every other", "turned", "backwards", "broadcast", "empty", "scalar"],
 )
-def test_a_copy_has_the_values_and_strides_and_memory_of_its_own(values: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_a_copy_has_the_values_and_strides_and_its_own_memory(
+    values: np.ndarray[Any, Any],
+) -> None:
     made = with_strides(values.copy(), values.strides)
     assert (made.shape, made.dtype) == (values.shape, values.dtype)
     assert made.strides == values.strides or not values.size

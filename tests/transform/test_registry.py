@@ -56,7 +56,7 @@ def test_an_unknown_name_lists_close_ones() -> None:
 
 def test_two_passes_of_one_name_are_an_error_that_names_both_origins() -> None:
     with pytest.raises(IRKitError, match=r"named 'keep': .*:keep \(.*and .*<locals>"):
-        Registry([keep, clash()])  # pyright: ignore
+        Registry([keep, clash()])  # pyright: ignore -- the second is wrong on purpose
     assert len(Registry([keep, keep])) == 1
 
 

@@ -32,9 +32,7 @@ def bound_symbols(stmt: Stmt, memo: Memo | None = None) -> list[Node]:
 
 
 _KEPT = (For, If, Block)  # Statements worth caching: all others are one step away from them.
-
-
-_NAMELESS = frozenset({Store, Evaluate, Assert})
+_NAMELESS = frozenset({Store, Evaluate, Assert})  # Passed over in sequences without a call.
 
 
 def _add_bound(stmt: Stmt, found: list[Node], known: dict[int, tuple[Node, ...]] | None) -> None:

@@ -83,7 +83,7 @@ def _smaller_draw(
             draw_case(draw.kind, replay_choices(made))
         except Unusable:
             return False
-        except Exception as error:
+        except Exception as error:  # Whatever a changed irkit raises is what was searched for.
             outcome = _failed(error)
             if outcome.named != found.named:
                 return False
