@@ -47,11 +47,13 @@ class Pass(Generic[_P, _IR]):
         breaks: tuple[Fact, ...] = (),
         atomic: bool = False,
         idempotent: bool = False,
+        changes_rounding: bool = False,
     ) -> None:
         self.function = function
         self.name: str = function.__name__.strip("_").replace("_", "-")
         self.needs, self.gives, self.breaks = needs, gives, breaks
         self.atomic, self.idempotent = atomic, idempotent
+        self.changes_rounding = changes_rounding
         self.options: Mapping[str, Any] = MappingProxyType({})
         self.doc = inspect.getdoc(function) or ""
         self.__doc__ = self.doc
@@ -205,6 +207,7 @@ def define_pass(
     breaks: tuple[Fact, ...] = (),
     atomic: bool = False,
     idempotent: bool = False,
+    changes_rounding: bool = False,
 ) -> Callable[[Callable[_P, _IR]], Pass[_P, _IR]]: ...
 def define_pass(
     function: Callable[..., Any] | None = None,
@@ -215,13 +218,15 @@ def define_pass(
     breaks: tuple[Fact, ...] = (),
     atomic: bool = False,
     idempotent: bool = False,
+    changes_rounding: bool = False,
 ) -> Any:
     """Turn a function into a pass, without registering it anywhere.
 
     The first parameter is the IR, annotated with its class; options are keyword-only parameters
     with a type and a default. A pass keeps each fact that it does not break. The rewrites of an
     ``atomic`` pass depend on each other, so they are disabled all or none. An ``idempotent`` pass
-    leaves its own result alone, which contract checks verify.
+    leaves its own result alone, which contract checks verify. A pass that ``changes_rounding``
+    declares that its floats may be rounded otherwise, within the bound of ``docs/semantics.md``.
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:
@@ -237,6 +242,7 @@ def define_pass(
             breaks=breaks,
             atomic=atomic,
             idempotent=idempotent,
+            changes_rounding=changes_rounding,
         )
 
     return define if function is None else define(function)
