@@ -21,8 +21,8 @@ class _Start(Protocol):
 class Comparison:
     """One step of a function, run by one executor.
 
-    Results are compared bit by bit; NaN equals NaN, and the signs of zeros that come from ``min`` and
-    ``max`` do not matter. Other bits are right only if the step declares that it
+    Results are compared bit by bit; NaN equals NaN, and the signs of zeros that come from ``min``
+    and ``max`` do not matter. Other bits are right only if the step declares that it
     ``changes_rounding``, and only within the bound of the original function.
     """
 
@@ -66,8 +66,8 @@ class Comparison:
     def _with_zeros_of(
         self, number: int, expected: Sequence[Array], found: Sequence[Array]
     ) -> list[Array]:
-        """Return the expected arrays, with elements of ``found`` that differ only because ``min`` or
-        ``max`` may give either zero."""
+        """Return the expected arrays, with elements of ``found`` that differ only because ``min``
+        or ``max`` may give either zero."""
         made = [array.copy() for array in expected]
         if self._zeros is None:
             self._zeros = _with_other_zeros(self.before)

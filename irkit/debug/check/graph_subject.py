@@ -1,8 +1,8 @@
 """Checks of steps over graphs: run the graph in NumPy before and after.
 
-Results must have the same bits. Those of a pass that declares that it changes rounding, as algebra on
-weights does, may differ by a few rounding errors of the graph itself, which a run in f64 measures; a
-value that is not finite must stay the same.
+Results must have the same bits. Those of a pass that declares that it changes rounding, as algebra
+on weights does, may differ by a few rounding errors of the graph itself, which a run in f64
+measures; a value that is not finite must stay the same.
 """
 
 from collections.abc import Mapping
