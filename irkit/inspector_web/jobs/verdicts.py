@@ -208,8 +208,9 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         return f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
     if status == "close":
         return (
-            f"The pass declares that it changes rounding: outputs differ by at most {error.abs:.2g}, "
-            f"which is within what rounding can explain. Tried on {_sets(verdict, samples)}."
+            "The pass declares that it changes rounding: outputs differ by at most "
+            f"{error.abs:.2g}, which is within what rounding can explain. "
+            f"Tried on {_sets(verdict, samples)}."
         )
     if status == "differs":
         place = f"{verdict.buffer}[{', '.join(map(str, error.at or ()))}]"

@@ -23,7 +23,7 @@ from irkit.ir import (
 )
 from irkit.transform import Phase, Pipeline, define_pass
 
-Rule = Callable[[Expr], Expr | None]
+Rule = Callable[..., Expr | None]
 
 POINTWISE = """
 def f(A: f32[24], B: f32[24], D: f32[24], C: f32[24]):
