@@ -1,13 +1,16 @@
 """One function through all its steps: inputs, outcomes and tolerances."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
+from irkit.core import walk
 from irkit.debug.check.comparison import Comparison, difference_of
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.precision import Precision
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.execution.edge_inputs import edge_inputs
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
     CallOutcome,
@@ -17,7 +20,12 @@ from irkit.debug.execution.executors import (
 )
 from irkit.debug.execution.inputs import INTEGERS, Array, InputSet, TooLarge, input_sets
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import PrimFunc, StepLimit
+from irkit.ir import Const, PrimFunc, StepLimit
+
+EDGE_SETS = 3
+"""Sets of inputs at the edges for the first step; each later one that brings constants adds one."""
+MAX_EDGE_SETS = 8
+EDGE_STEPS = 20_000
 
 
 class Subject:
@@ -33,6 +41,8 @@ class Subject:
         self.runs: list[OutcomeCache] = []
         self.inputs: list[InputSet] = []
         self._start = func
+        self._considered: set[str] = set()
+        self._edge_sets = 0
         self._precision: dict[tuple[int, int, int], Precision] = {}
         try:
             self._prepare()
@@ -89,6 +99,7 @@ class Subject:
         blank = replace(blank, function=self.func.name)
         if self.unusable:
             return replace(blank, status="not known", message=self.unusable)
+        self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
         worst = replace(blank, how=how, basis="tested", tried=self.tried)
         for runs in self.runs:
@@ -102,6 +113,42 @@ class Subject:
                 if verdict.status != worst.status or verdict.error.abs > worst.error.abs:
                     worst = max(worst, verdict, key=_severity)
         return worst
+
+    def consider(self, *versions: PrimFunc) -> None:
+        """Add inputs at the edges of the types and constants in versions of the function, unless
+        they were added already, or the inputs are given."""
+        if self.options.inputs or not self.options.samples or not self.runs:
+            return
+        new = set[str]().union(*map(_constants, versions)) - self._considered
+        first = not self._considered
+        count = EDGE_SETS if first else min(1, MAX_EDGE_SETS - self._edge_sets)
+        if not (new or first) or not count:
+            return
+        self._considered |= new | {""}
+        self._edge_sets += count
+        made: list[InputSet] = []
+        with suppress(TooLarge):
+            made = edge_inputs(
+                (self.func, *versions),
+                dims=self.options.dims,
+                seed=self.options.seed,
+                start=self._edge_sets - count,
+                count=count,
+            )
+        executor = self.runs[0].executor
+        for inputs in made:
+            if self._runs_quickly(executor, inputs):
+                self.inputs.append(inputs)
+
+    def _runs_quickly(
+        self, executor: InterpreterExecutor | NativeExecutor, inputs: InputSet
+    ) -> bool:
+        if isinstance(executor, InterpreterExecutor):
+            executor = InterpreterExecutor(EDGE_STEPS)
+        try:
+            return not executor.run(self.func, inputs.copied()).error
+        except StepLimit:
+            return False
 
     @property
     def tried(self) -> str:
@@ -150,6 +197,11 @@ class Subject:
                 yield made
                 return
         yield verdict
+
+
+def _constants(func: PrimFunc) -> set[str]:
+    """Return the constants of a function, with their types: they decide what its edges are."""
+    return {f"{node.dtype}({node.value})" for node in walk(func, Const)}
 
 
 def _severity(verdict: Verdict) -> tuple[bool, float]:
