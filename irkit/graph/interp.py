@@ -75,14 +75,16 @@ def interpret(
     *,
     entry: str = "main",
     precision: DType | str | None = None,
+    max_steps: int | None = None,
 ) -> Result:
     """Run a graph function, or the function ``entry`` of a module; a tuple is returned as a tuple.
 
     ``inputs`` are arrays by name or in order. With ``precision`` (f64), every narrower float input,
-    constant and result is widened to it, which gives the reference for tolerances. Raises:
-    ShapeError or IRKitError if the inputs do not fit the parameters.
+    constant and result is widened to it, which gives the reference for tolerances. ``max_steps``
+    limits each call of a loop function. Raises: ShapeError or IRKitError if the inputs do not fit
+    the parameters; StepLimit.
     """
-    return _Machine(program, entry, precision).run(inputs)
+    return _Machine(program, entry, precision, max_steps=max_steps).run(inputs)
 
 
 def intermediates(
@@ -112,7 +114,9 @@ class _Machine:
         entry: str,
         precision: DType | str | None,
         wanted: frozenset[str] = frozenset(),
+        max_steps: int | None = None,
     ) -> None:
+        self.max_steps = max_steps
         self.module = program if isinstance(program, IRModule) else None
         self.entry: Function = program[entry] if isinstance(program, IRModule) else program
         self.precision = None if precision is None else numpy_dtype(as_dtype(precision))
@@ -207,7 +211,7 @@ class _Machine:
         wanted = [numpy_dtype(param.dtype) for param in target.params]
         inputs = [cast(Array, value) for value in given]
         narrowed = [a.astype(to, copy=False) for a, to in zip(inputs, wanted, strict=False)]
-        run_loops(target, *narrowed, *outputs)
+        run_loops(target, *narrowed, *outputs, max_steps=self.max_steps)
         found = tuple(self._widened(output) for output in outputs)
         return found if isinstance(var.type, TupleType) else found[0]
 

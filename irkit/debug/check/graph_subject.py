@@ -17,7 +17,7 @@ from irkit.debug.check.difference import Difference, compare, identical, is_floa
 from irkit.debug.check.precision import unit_of
 from irkit.debug.execution.inputs import INPUT_KINDS, INTEGERS, SIZES, Array, dim_size, draw_values
 from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
-from irkit.ir import Var
+from irkit.ir import StepLimit, Var
 from irkit.transform import IR
 
 ULPS = 16
@@ -35,8 +35,14 @@ class GraphSubject:
     """A graph through its steps: inputs for its parameters, and the tolerance of each output."""
 
     def __init__(
-        self, program: IR, given: Mapping[str, ArrayLike], dims: Mapping[str, int], seed: int
+        self,
+        program: IR,
+        given: Mapping[str, ArrayLike],
+        dims: Mapping[str, int],
+        seed: int,
+        max_steps: int | None = None,
     ) -> None:
+        self.max_steps = max_steps
         func = graph_of(program)
         assert func is not None
         self.inputs = [
@@ -53,7 +59,9 @@ class GraphSubject:
         """
         assert isinstance(program, (GraphFunc, IRModule))
         with np.errstate(all="ignore"):
-            result = interpret(program, self.inputs[number], precision=precision)
+            result = interpret(
+                program, self.inputs[number], precision=precision, max_steps=self.max_steps
+            )
         return [np.asarray(array) for array in arrays_of(result)]
 
     def _limits(self, program: IR, number: int) -> list[Array | None]:
@@ -77,6 +85,8 @@ class GraphSubject:
                 return {"status": "not known", "message": f"the input of the step fails: {error}"}
             try:
                 found = self.results(after, number)
+            except StepLimit as error:
+                return {"status": "not known", "message": str(error)}
             except IRKitError as error:
                 return {"status": "failed", "message": str(error)}
             inputs = f"{'given' if len(self.inputs) == 1 else INPUT_KINDS[number]} {number}"
