@@ -218,6 +218,7 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         remarks=tuple(recorder.remarks),
         facts=tuple(fact.name for fact in facts),
         reports=tuple(recorder.rules.values()),
+        changes_rounding=p.changes_rounding,
     )
 
 

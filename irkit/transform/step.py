@@ -28,8 +28,9 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     """The result of one pass on one function, or on a module (then ``function`` is empty).
 
     ``pass_text`` is the name with its options; ``applications`` counts the rewrites; ``facts`` are
-    the names of those in force afterwards. Units: ``seconds`` is the pass alone, without the
-    checks; ``reports`` has the time of each rule if it was asked for.
+    the names of those in force afterwards; ``changes_rounding`` is what the pass declares. Units:
+    ``seconds`` is the pass alone, without the checks; ``reports`` has the time of each rule if it
+    was asked for.
     """
 
     index: int
@@ -48,6 +49,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     remarks: tuple[Remark, ...] = ()
     facts: tuple[str, ...] = ()
     reports: tuple[RuleReport, ...] = ()
+    changes_rounding: bool = False
 
     @property
     def rules(self) -> Counter[str]:

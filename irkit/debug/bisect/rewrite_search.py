@@ -16,7 +16,7 @@ from irkit.debug.bisect.culprit import Culprit
 from irkit.debug.check.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.subject import Subject
-from irkit.debug.check.verdict import Verdict
+from irkit.debug.check.verdict import WRONG, Verdict
 from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import PrimFunc
 from irkit.transform import IR, AnyPass, Apply, Attempt, Fact, PassHalted, functions_of
@@ -179,12 +179,19 @@ class RewriteSearch:
         if self.by_verifier:
             return _Outcome.GOOD
         if self.graph is not None:
-            status = self.graph.compare_step(self.before, after)["status"]
-            return _Outcome.BAD if status in ("differs", "failed") else _Outcome.GOOD
+            status = self.graph.compare_step(
+                self.before, after, changes_rounding=self.p.changes_rounding
+            )["status"]
+            return _Outcome.BAD if status in WRONG else _Outcome.GOOD
         for name, func in _loop_functions(after).items():
             subject = self.subjects.get(name)
             if subject is not None and subject.func is not func:
-                verdict = subject.verdict(self.blank, subject.func, func)
+                verdict = subject.verdict(
+                    self.blank,
+                    subject.func,
+                    func,
+                    changes_rounding=self.p.changes_rounding,
+                )
                 if verdict.is_wrong:
                     return _Outcome.BAD
         return _Outcome.GOOD

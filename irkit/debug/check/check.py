@@ -93,19 +93,20 @@ def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Ite
         if name not in subjects:
             subjects[name] = Subject(before, options, subjects.worker)
             yield from subjects[name].check_native(blank)
-        yield subjects[name].verdict(blank, before, after)
+        rounds = step.changes_rounding
+        yield subjects[name].verdict(blank, before, after, changes_rounding=rounds)
 
 
 def _check_graph(step: Step, options: CheckOptions) -> dict[str, Any]:
     if graph_of(step.before) is None or graph_of(step.after) is None:
-        return {"status": "unchecked", "message": "there is no function to run"}
+        return {"status": "not known", "message": "there is no function to run"}
     if not options.kernels and isinstance(step.after, IRModule) and len(step.after) > 1:
-        return {"status": "unchecked", "message": "its kernels are checked one by one"}
+        return {"status": "not known", "message": "its kernels are checked one by one"}
     try:
         subject = GraphSubject(step.before, options.inputs, options.dims, options.seed)
     except IRKitError as error:
-        return {"status": "unchecked", "message": str(error)}
-    return subject.compare_step(step.before, step.after)
+        return {"status": "not known", "message": str(error)}
+    return subject.compare_step(step.before, step.after, changes_rounding=step.changes_rounding)
 
 
 def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, PrimFunc]]:

@@ -26,7 +26,7 @@ def identical(expected: Array, found: Array) -> bool:
     """Return True if two arrays hold the same values, including signs of zero; NaN equals NaN."""
     if not is_float(expected):
         return np.array_equal(expected, found)
-    return bool(np.all(_same(expected, found)))
+    return bool(np.all(same_bits(expected, found)))
 
 
 def is_float(array: Array) -> bool:
@@ -34,7 +34,8 @@ def is_float(array: Array) -> bool:
     return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
 
 
-def _same(expected: Array, found: Array) -> Array:
+def same_bits(expected: Array, found: Array) -> Array:
+    """Return where two arrays of floats hold the same bits, or NaN both."""
     same = _bits(expected, "u") == _bits(found, "u")
     return np.asarray(same | (np.isnan(expected) & np.isnan(found)))
 
@@ -54,7 +55,7 @@ def compare(
     if not is_float(expected):
         apart = np.abs(expected.astype(object) - found.astype(object)).astype(np.float64)
         return _summary(expected, found, expected != found, apart, apart)
-    same = _same(expected, found)
+    same = same_bits(expected, found)
     with np.errstate(all="ignore"):
         wide, other = expected.astype(np.float64), found.astype(np.float64)
         finite = np.isfinite(wide) & np.isfinite(other)

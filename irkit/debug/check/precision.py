@@ -5,6 +5,7 @@ value; by magnitudes, which never cancel; and by counts of roundings. A sum of p
 bound 2 sqrt(K) u sum |a| |b|, for K roundings on the longest path to a result.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -66,7 +67,8 @@ def _expr_in_f64(node: Expr) -> Expr | None:
     if not node.dtype.is_float or isinstance(node, Var):
         return None
     if isinstance(node, Cast) and node.value.dtype.is_float:
-        return node.value
+        # An addition, since the cast rounds as one does.
+        return Add(node.value, const(0.0, node.value.dtype), node.value.dtype)
     return node.replace(dtype=_widened(node.dtype))
 
 
@@ -104,11 +106,20 @@ def _magnitude(node: Expr) -> Expr | None:
         case Neg(a):
             return a
         case Const(value):
-            return const(abs(value), node.dtype)
+            return const(_magnitude_of(value), node.dtype)
         case Cast():
             return call("abs", node)
         case _:
             return None
+
+
+def _magnitude_of(value: int | float) -> float:
+    """Return the size of a value for a bound; an infinity has no error, so it adds nothing."""
+    return abs(value) if math.isfinite(value) else 0.0
+
+
+def _magnitudes(array: Array) -> Array:
+    return np.where(np.isfinite(array), np.abs(array), 0.0)
 
 
 def _roundings(node: Expr) -> Expr | None:
@@ -118,15 +129,17 @@ def _roundings(node: Expr) -> Expr | None:
         case Add(a, b) | Sub(a, b):
             return Add(Max(a, b, node.dtype), const(1.0, node.dtype), node.dtype)
         case Mul(a, b):
-            return Add(a, b, node.dtype)
+            return Add(Add(a, b, node.dtype), const(1.0, node.dtype), node.dtype)
         case Call("fma", (a, b, c)):
-            both = Add(a, b, node.dtype)
+            both = Add(Add(a, b, node.dtype), const(1.0, node.dtype), node.dtype)
             return Add(Max(both, c, node.dtype), const(1.0, node.dtype), node.dtype)
         case Call("abs", (a,)) | Neg(a):
             return a
         case Min(a, b):
             return Max(a, b, node.dtype)
-        case Const() | Cast():
+        case Const():
+            return const(0.0, node.dtype)
+        case Cast():
             return const(1.0, node.dtype)
         case _:
             return None
@@ -156,8 +169,8 @@ class Precision:
         if self.inputs.kind == "special values" or self.wide is None:
             return [_relative(array, array) if is_float(array) else None for array in own]
         if is_polynomial(self.func):
-            sizes = self._variant(_magnitude, np.abs)
-            counts = self._variant(_roundings, np.ones_like)
+            sizes = self._variant(_magnitude, _magnitudes)
+            counts = self._variant(_roundings, np.zeros_like)
             if sizes is not None and counts is not None:
                 whole = self.inputs.kind == "whole numbers" and not any_node(
                     self.func, Const, _is_fraction

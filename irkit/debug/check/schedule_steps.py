@@ -11,6 +11,20 @@ from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
 SCHEDULE = -1
 """Phase number of the steps of a schedule."""
 NO_SCHEDULE = ScheduleTrace()
+REORDERING = frozenset(
+    (
+        "fuse_reduction_epilogue",
+        "pad_einsum",
+        "reorder",
+        "reorder_block_iter_var",
+        "rfactor",
+        "tensorize",
+        "tile",
+        "transform_block_layout",
+        "unsafe_set_dtype",
+    )
+)
+"""Primitives that may round otherwise: they reorder a reduction, or compute in another type."""
 
 
 class PrimitiveFailed(PassFailed):
@@ -115,6 +129,7 @@ def _step(
         before,
         after,
         seconds,
+        changes_rounding=traced.primitive in REORDERING,
     )
 
 

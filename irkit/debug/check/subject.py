@@ -1,13 +1,16 @@
 """One function through all its steps: inputs, outcomes and tolerances."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
-import msgspec
+from msgspec.structs import replace
 
-from irkit.debug.check.difference import Difference, compare, identical
+from irkit.core import walk
+from irkit.debug.check.comparison import Comparison, difference_of
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.precision import Precision
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.execution.edge_inputs import edge_inputs
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
     CallOutcome,
@@ -17,7 +20,12 @@ from irkit.debug.execution.executors import (
 )
 from irkit.debug.execution.inputs import INTEGERS, Array, InputSet, TooLarge, input_sets
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import Buffer, PrimFunc, StepLimit
+from irkit.ir import Const, PrimFunc, StepLimit
+
+EDGE_SETS = 3
+"""Sets of inputs at the edges for the first step; each later one that brings constants adds one."""
+MAX_EDGE_SETS = 8
+EDGE_STEPS = 20_000
 
 
 class Subject:
@@ -32,7 +40,10 @@ class Subject:
         self.unusable = ""
         self.runs: list[OutcomeCache] = []
         self.inputs: list[InputSet] = []
-        self._precision: dict[tuple[int, int], Precision] = {}
+        self._start = func
+        self._considered: set[str] = set()
+        self._edge_sets = 0
+        self._precision: dict[tuple[int, int, int], Precision] = {}
         try:
             self._prepare()
         except StepLimit:
@@ -77,75 +88,90 @@ class Subject:
         self.unusable = f"the original function fails: {error}"
         return []
 
-    def verdict(self, blank: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
-        """Compare a function before and after a step, with each executor on each set of inputs."""
-        blank = msgspec.structs.replace(blank, function=self.func.name)
+    def verdict(
+        self, blank: Verdict, before: PrimFunc, after: PrimFunc, *, changes_rounding: bool = False
+    ) -> Verdict:
+        """Compare a function before and after a step, with each executor on each set of inputs.
+
+        Bits must agree, unless the step declares that it ``changes_rounding``; then the result must
+        be within the bound of the original function.
+        """
+        blank = replace(blank, function=self.func.name)
         if self.unusable:
-            return msgspec.structs.replace(blank, status="unchecked", message=self.unusable)
+            return replace(blank, status="not known", message=self.unusable)
+        self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
-        worst = msgspec.structs.replace(blank, how=how)
+        worst = replace(blank, how=how, basis="tested", tried=self.tried)
         for runs in self.runs:
+            compared = Comparison(self, runs, before, after, changes_rounding)
             for number, inputs in enumerate(self.inputs):
-                found = self._compare(runs, number, before, after)
-                verdict = msgspec.structs.replace(worst, **found, inputs=inputs.name)
+                verdict = replace(worst, **compared.on(number), inputs=inputs.name)
                 if not verdict.ok:
-                    return msgspec.structs.replace(verdict, how=runs.executor.how)
-                if verdict.error.abs > worst.error.abs:
-                    worst = verdict
+                    if verdict.is_wrong:
+                        self._start = after  # A later step is not to blame for this one.
+                    return replace(verdict, how=runs.executor.how)
+                if verdict.status != worst.status or verdict.error.abs > worst.error.abs:
+                    worst = max(worst, verdict, key=_severity)
         return worst
 
-    def _compare(
-        self, runs: OutcomeCache, number: int, before: PrimFunc, after: PrimFunc
-    ) -> dict[str, object]:
-        try:
-            expected = runs.outcome(before, number)
-        except StepLimit as limit:
-            expected = CallOutcome(error=str(limit))
-        try:
-            found = runs.outcome(after, number)
-        except StepLimit as limit:
-            found = CallOutcome(error=f"it does not end: {limit.message}")
-        if expected.error:
-            return {
-                "status": "unchecked",
-                "message": f"the input of the step fails: {expected.error}",
-            }
-        if found.error:
-            return {"status": "failed", "message": found.error}
-        return self._difference(runs, number, expected, found)
+    def consider(self, *versions: PrimFunc) -> None:
+        """Add inputs at the edges of the types and constants in versions of the function, unless
+        they were added already, or the inputs are given."""
+        if self.options.inputs or not self.options.samples or not self.runs:
+            return
+        new = set[str]().union(*map(_constants, versions)) - self._considered
+        first = not self._considered
+        count = EDGE_SETS if first else min(1, MAX_EDGE_SETS - self._edge_sets)
+        if not (new or first) or not count:
+            return
+        self._considered |= new | {""}
+        self._edge_sets += count
+        made: list[InputSet] = []
+        with suppress(TooLarge):
+            made = edge_inputs(
+                (self.func, *versions),
+                dims=self.options.dims,
+                seed=self.options.seed,
+                start=self._edge_sets - count,
+                count=count,
+            )
+        executor = self.runs[0].executor
+        for inputs in made:
+            if self._runs_quickly(executor, inputs):
+                self.inputs.append(inputs)
 
-    def _difference(
-        self, runs: OutcomeCache, number: int, expected: CallOutcome, found: CallOutcome
-    ) -> dict[str, object]:
-        pairs = list(zip(expected.arrays, found.arrays, strict=True))
-        if all(identical(a, b) for a, b in pairs):
-            return {"status": "same"}
-        names = [param.name for param in self.func.params if isinstance(param, Buffer)]
-        limits = self._limits(runs, number)
-        special = self.inputs[number].kind == "special values"
-        signs = special and isinstance(runs.executor, InterpreterExecutor)
-        worst = Difference()
-        for (a, b), limit, name in zip(pairs, limits, names, strict=True):
-            apart = compare(a, b, limit, zeros_have_signs=signs)
-            if apart.at is not None:
-                return {"status": "differs", "error": apart, "buffer": name}
-            worst = max(worst, apart, key=lambda each: each.abs)
-        return {"status": "same", "error": worst}
+    def _runs_quickly(
+        self, executor: InterpreterExecutor | NativeExecutor, inputs: InputSet
+    ) -> bool:
+        if isinstance(executor, InterpreterExecutor):
+            executor = InterpreterExecutor(EDGE_STEPS)
+        try:
+            return not executor.run(self.func, inputs.copied()).error
+        except StepLimit:
+            return False
 
-    def _limits(self, runs: OutcomeCache, number: int) -> list[Array | None]:
-        key = id(runs), number
+    @property
+    def tried(self) -> str:
+        """What the function runs on, for people."""
+        kinds = dict.fromkeys(inputs.kind for inputs in self.inputs)
+        count = len(self.inputs)
+        return f"{count} set{'s' if count != 1 else ''} of inputs: {', '.join(kinds)}"
+
+    def start(self, runs: OutcomeCache, number: int) -> tuple[CallOutcome, list[Array | None]]:
+        """Return the outcome of the original function, and by how much each array may differ."""
+        key = id(self._start), id(runs), number
+
+        def run(func: PrimFunc, args: list[object]) -> list[Array] | None:
+            try:
+                outcome = runs.executor.run(func, args)
+            except StepLimit:
+                return None
+            return None if outcome.error else list(outcome.arrays)
+
+        own = runs.outcome(self._start, number)
         if key not in self._precision:
-
-            def run(func: PrimFunc, args: list[object]) -> list[Array] | None:
-                try:
-                    outcome = runs.executor.run(func, args)
-                except StepLimit:
-                    return None
-                return None if outcome.error else list(outcome.arrays)
-
-            self._precision[key] = Precision(self.func, self.inputs[number], run)
-        own = runs.outcome(self.func, number)
-        return self._precision[key].allowed(list(own.arrays))
+            self._precision[key] = Precision(self._start, self.inputs[number], run)
+        return own, self._precision[key].allowed(list(own.arrays))
 
     def check_native(self, blank: Verdict) -> Iterator[Verdict]:
         """Compare native code with the interpreter on the original function.
@@ -155,7 +181,7 @@ class Subject:
         """
         if len(self.runs) < 2 or self.unusable:
             return
-        verdict = msgspec.structs.replace(
+        verdict = replace(
             blank, function=self.func.name, name="code", pass_text="native code", status="same"
         )
         interpreted, native = self.runs
@@ -164,11 +190,19 @@ class Subject:
             found = native.outcome(self.func, number)
             result: dict[str, object] = {"status": "failed", "message": found.error}
             if not found.error:
-                result = self._difference(native, number, expected, found)
-            made = msgspec.structs.replace(
-                verdict, **result, inputs=inputs.name, how=native.executor.how
-            )
+                limits = self.start(native, number)[1]
+                result = difference_of(self.func, expected.arrays, found.arrays, limits)
+            made = replace(verdict, **result, inputs=inputs.name, how=native.executor.how)
             if not made.ok:
                 yield made
                 return
         yield verdict
+
+
+def _constants(func: PrimFunc) -> set[str]:
+    """Return the constants of a function, with their types: they decide what its edges are."""
+    return {f"{node.dtype}({node.value})" for node in walk(func, Const)}
+
+
+def _severity(verdict: Verdict) -> tuple[bool, float]:
+    return verdict.status != "same", verdict.error.abs

@@ -8,15 +8,21 @@ import msgspec
 from irkit.debug.check.difference import Difference
 from irkit.debug.check.schedule_steps import phase_label
 
-Status = Literal["same", "differs", "failed", "unchecked"]
+Status = Literal[
+    "same", "rounds differently", "differs", "failed", "races", "out of bounds", "not known"
+]
+Basis = Literal["proved", "tested", "not known"]
+WRONG: tuple[Status, ...] = ("differs", "failed", "races", "out of bounds")
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """Result of the check of one step.
 
-    ``differs``: other numbers; ``failed``: cannot run or does not verify; ``unchecked``: could not
-    be tried. ``message`` gives the reason. ``error`` holds the largest errors and the first wrong
-    element, in ``buffer``; ``inputs`` names the set of inputs, ``how`` what ran the program.
+    ``same``: the same bits as before the step; ``rounds differently``: other bits, of a pass that
+    declares it, within the bound; ``differs``: other numbers; ``failed``: cannot run or does not
+    verify; ``not known``: could not be tried. ``message`` gives the reason. ``error`` holds the
+    largest errors and the first wrong element, in ``buffer``; ``inputs`` names the set of inputs,
+    ``how`` what ran the program, ``tried`` what it ran on. ``basis`` is what a verdict rests on.
     """
 
     index: int
@@ -31,16 +37,18 @@ class Verdict(msgspec.Struct, frozen=True):
     inputs: str = ""
     how: str = ""
     message: str = ""
+    tried: str = ""
+    basis: Basis = "not known"
 
     @property
     def ok(self) -> bool:
         """Return True if the step is known to keep the meaning."""
-        return self.status == "same"
+        return self.status in ("same", "rounds differently")
 
     @property
     def is_wrong(self) -> bool:
         """Return True if the step changes the meaning, or its result does not run."""
-        return self.status in ("differs", "failed")
+        return self.status in WRONG
 
     @property
     def wrong_element(self) -> str:
@@ -59,6 +67,6 @@ def is_trusted(found: Iterable[Verdict]) -> bool:
     """Return True if no step is wrong and at least one changed step, if any, was run."""
     known = list(found)
     tried = [each for each in known if each.changed]
-    return all(each.status in ("same", "unchecked") for each in known) and (
+    return not any(each.is_wrong for each in known) and (
         not tried or any(each.ok for each in tried)
     )

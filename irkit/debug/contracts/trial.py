@@ -114,6 +114,7 @@ class ContractTrial:
             pass_text=str(self.p),
             options=dict(self.p.options),
             after=self.after,
+            changes_rounding=self.p.changes_rounding,
         )
         for verdict in verdicts([step], options):
             if verdict.is_wrong:

@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from irkit.core import IRKitError, Target
+from irkit.core import IRKitError, Target, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import Buffer, InterpretedFunction, PrimFunc, StepLimit
+from irkit.ir import Buffer, For, InterpretedFunction, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
 MAX_SLOWDOWN = 4  # Steps that a pass may add, as a factor.
 MAX_SECONDS = 60.0
 _FAST_TO_COMPILE = Target(opt_level=1)
-_INEXACT = ("contract", "threads")
+_INEXACT = ("contract", "threads", "reassoc")
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
@@ -83,13 +83,20 @@ class NativeExecutor:
 
 
 def exact(func: PrimFunc) -> PrimFunc:
-    """Forbid contraction and threads in a function.
+    """Forbid contraction, threads and reordered sums in a function.
 
-    Contraction rounds differently wherever code is moved; with threads a wrong function can be
-    right by chance.
+    Contraction and reordering round differently wherever code is moved; with threads a wrong
+    function can be right by chance.
     """
+    func = rewrite(func, _in_order, on=For)
     attrs = tuple((key, value) for key, value in func.attrs if key not in _INEXACT)
     return func.replace(attrs=(*attrs, *((key, False) for key in _INEXACT)))
+
+
+def _in_order(loop: For) -> For | None:
+    if "reassoc" not in dict(loop.attrs):
+        return None
+    return loop.replace(attrs=tuple(each for each in loop.attrs if each[0] != "reassoc"))
 
 
 def arrays_of(func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:

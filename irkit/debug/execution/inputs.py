@@ -4,7 +4,7 @@ Whole numbers come first and make up at least half of the sets: sums and product
 exact in any order, so any difference is an error.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any, Literal, cast
 
@@ -17,7 +17,8 @@ from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy
 from irkit.runtime import with_strides
 
 Array = NDArray[Any]
-InputKind = Literal["whole numbers", "fractions", "special values", "given"]
+Drawing = Callable[[Buffer | Var, tuple[int, ...]], Array]  # The values of a parameter.
+InputKind = Literal["whole numbers", "fractions", "special values", "edges", "given"]
 INPUT_KINDS: tuple[InputKind, ...] = (
     "whole numbers",
     "fractions",
@@ -74,16 +75,17 @@ def input_sets(
     names = {param.name for param in func.params}
     arrays = {name: np.asarray(value) for name, value in (given or {}).items() if name in names}
     if arrays:
-        sizes = _sizes(func, fixed, arrays, SIZES)
-        args = _arguments(func, sizes, "fractions", np.random.default_rng(seed), integers, arrays)
+        sizes = sizes_of(func, fixed, arrays, SIZES)
+        drawn = _drawing("fractions", np.random.default_rng(seed), integers)
+        args = arguments_of(func, sizes, drawn, arrays)
         return [InputSet("given", "given", args)]
     result: list[InputSet] = []
     for number in range(samples):
         kind = INPUT_KINDS[number % len(INPUT_KINDS)]
         rng = np.random.default_rng((abs(seed), number))
         wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
-        sizes = _sizes(func, fixed, {}, [int(size) for size in wanted])
-        args = _arguments(func, sizes, kind, rng, integers, {})
+        sizes = sizes_of(func, fixed, {}, [int(size) for size in wanted])
+        args = arguments_of(func, sizes, _drawing(kind, rng, integers), {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
         result.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
     return result
@@ -94,7 +96,7 @@ def input_names(func: PrimFunc) -> set[str]:
     return {param.name for param in func.params} | {var.name for var in shape_vars(func)}
 
 
-def _sizes(
+def sizes_of(
     func: PrimFunc, dims: Mapping[str, int], given: Mapping[str, Array], wanted: Sequence[int]
 ) -> dict[Var, int]:
     """Choose the size of each symbolic dimension, then strides without gaps."""
@@ -126,14 +128,20 @@ def dim_size(dim: Expr, known: Mapping[Var, int]) -> int:
     return constant if constant is not None else int(evaluate(dim, known))
 
 
-def _arguments(
-    func: PrimFunc,
-    sizes: Mapping[Var, int],
-    kind: InputKind,
-    rng: np.random.Generator,
-    integers: tuple[int, int],
-    given: Mapping[str, Array],
+def _drawing(kind: InputKind, rng: np.random.Generator, integers: tuple[int, int]) -> Drawing:
+    def drawn(param: Buffer | Var, shape: tuple[int, ...]) -> Array:
+        return draw_values(param.dtype, shape, kind, rng, integers)
+
+    return drawn
+
+
+def arguments_of(
+    func: PrimFunc, sizes: Mapping[Var, int], drawn: Drawing, given: Mapping[str, Array]
 ) -> tuple[Any, ...]:
+    """Return the arguments of a call: those ``given`` by name, all others drawn.
+
+    Raises: ShapeError, TooLarge.
+    """
     result: list[Any] = []
     left = MAX_BYTES
     for param in func.params:
@@ -150,7 +158,7 @@ def _arguments(
         if param.name in given:
             result.append(_checked_input(param, given[param.name], shape, sizes))
             continue
-        values = draw_values(param.dtype, shape, kind, rng, integers)
+        values = drawn(param, shape)
         if isinstance(param, Buffer):
             result.append(lay_out(param, values, sizes))
         else:

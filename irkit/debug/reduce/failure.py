@@ -1,7 +1,7 @@
 """How a case fails, and the search for inputs on which it does."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.well_defined import runs
 from irkit.ir import PrimFunc, StepLimit, numpy_dtype
 from irkit.schedule import ScheduleTrace
-from irkit.transform import Apply, PassFailed, Pipeline, Step, apply_here
+from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -79,13 +79,20 @@ def failure_of(
         return None  # The IR or the inputs are invalid, or the schedule does not fit.
 
 
-def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failure | None, str]:
-    """Return the first failure, and the name of the inputs that showed it."""
+def _first_failure(
+    steps: Iterator[Step], options: CheckOptions
+) -> tuple[Failure | None, str, list[PrimFunc]]:
+    """Return the first failure, the name of the inputs that showed it, and the functions until
+    then."""
     raised: list[PassFailed] = []
+    seen: list[PrimFunc] = []
 
     def recorded() -> Iterator[Step]:
         try:
-            yield from steps
+            for step in steps:
+                if step.changed:
+                    seen.extend(each for each in (step.before, step.after) if _is_loops(each))
+                yield step
         except PassFailed as error:
             raised.append(error)
             raise
@@ -94,8 +101,13 @@ def _first_failure(steps: Iterator[Step], options: CheckOptions) -> tuple[Failur
         if verdict.is_wrong:
             native = verdict.how == "native code"
             failure = Failure(verdict.status, verdict.name, text=str(verdict), native=native)
-            return _of_pass(raised[0], str(verdict)) if raised else failure, verdict.inputs
-    return None, ""
+            found = _of_pass(raised[0], str(verdict)) if raised else failure
+            return found, verdict.inputs, seen
+    return None, "", seen
+
+
+def _is_loops(ir: IR) -> TypeGuard[PrimFunc]:
+    return isinstance(ir, PrimFunc)
 
 
 def failed_pass(case: FailingCase, apply: Apply = apply_here) -> Failure | None:
@@ -135,13 +147,16 @@ def find_case(
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
     steps = scheduled_steps(func, schedule, pipeline, apply=apply)
-    failure, seen_on = _first_failure(steps, options)
+    failure, seen_on, seen = _first_failure(steps, options)
     if failure is None:
         return None
     if failure.is_of_pass:
         return FailingCase(func, pipeline, _any_inputs(func, options), schedule), failure
     # Start with the inputs that failed. As the only set they can have other error bounds.
-    for chosen in sorted(Subject(func, options).inputs, key=lambda each: each.name != seen_on):
+    subject = Subject(func, options)
+    for before, after in zip(seen[::2], seen[1::2], strict=True):
+        subject.consider(before, after)
+    for chosen in sorted(subject.inputs, key=lambda each: each.name != seen_on):
         case = FailingCase(func, pipeline, _named(func, chosen), schedule)
         again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
         if again is not None:

@@ -62,20 +62,27 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
         table.add_column(name, no_wrap=True)
     for name in ("abs", "rel", "ulp"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("first wrong element, or why")
-    colours = {"same": "", "unchecked": "yellow", "differs": "bold red", "failed": "bold red"}
+    table.add_column("first wrong element, or why, or what was tried")
+    colours = {"same": "", "rounds differently": "", "not known": "yellow"}
     for each in verdicts:
         error = each.error
         sizes = [f"{size:.3g}" if size else "-" for size in (error.abs, error.rel, error.ulp)]
         phase = "schedule" if each.phase == SCHEDULE else str(each.phase)
         cells = (phase, each.pass_text, each.function, each.status, *sizes)
-        table.add_row(*map(Text, (*cells, _first_wrong(each))), style=colours[each.status])
+        table.add_row(
+            *map(Text, (*cells, _first_wrong(each))), style=colours.get(each.status, "bold red")
+        )
     return table
+
+
+def _basis(verdict: Verdict) -> str:
+    """Return what a verdict rests on."""
+    return f"{verdict.basis} on {verdict.tried}" if verdict.tried else ""
 
 
 def _first_wrong(verdict: Verdict) -> str:
     error = verdict.error
     if error.at is None:
-        return verdict.message.partition("\n")[0]
+        return verdict.message.partition("\n")[0] or _basis(verdict)
     at = ", ".join(map(str, error.at))
     return f"{verdict.buffer}[{at}] = {error.found}, expected {error.expected} ({verdict.inputs})"

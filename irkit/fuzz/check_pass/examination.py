@@ -223,7 +223,7 @@ class _Examiner:
         )
         before = self.program if isinstance(self.program, IRModule) else self.own[0].before
         for verdict in verdicts([self._as_one_step(before, lowered)], comparison, _worker()):
-            if verdict.status == "unchecked":
+            if verdict.status == "not known":
                 return verdict.message
             if not verdict.ok:
                 self.before = next(step.before for step in self.own if step.changed)
@@ -242,8 +242,14 @@ class _Examiner:
     def _as_one_step(self, before: IR, after: IR) -> Step:
         """Return all changes from one state to another as one step."""
         name = "what follows"
-        first = self.own[0]
-        return msgspec.structs.replace(first, before=before, after=after, name=name, pass_text=name)
+        return msgspec.structs.replace(
+            self.own[0],
+            before=before,
+            after=after,
+            name=name,
+            pass_text=name,
+            changes_rounding=any(p.changes_rounding for _, p in self.pipeline.placed),
+        )
 
 
 @cache

@@ -187,10 +187,14 @@ def _status(verdict: Verdict) -> VerdictStatus:
     match verdict.status:
         case "differs" | "failed":
             return verdict.status
-        case "unchecked":
+        case "races" | "out of bounds":
+            return "failed"
+        case "not known":
             return "unknown"
         case "same":
-            return "close" if verdict.error.abs else "exact"
+            return "exact"
+        case "rounds differently":
+            return "close"
 
 
 def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
@@ -204,8 +208,9 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         return f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
     if status == "close":
         return (
-            f"Outputs differ by at most {error.abs:.2g}, which is within what rounding can "
-            f"explain. Tried on {_sets(verdict, samples)}."
+            "The pass declares that it changes rounding: outputs differ by at most "
+            f"{error.abs:.2g}, which is within what rounding can explain. "
+            f"Tried on {_sets(verdict, samples)}."
         )
     if status == "differs":
         place = f"{verdict.buffer}[{', '.join(map(str, error.at or ()))}]"

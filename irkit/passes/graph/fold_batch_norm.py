@@ -43,7 +43,7 @@ from irkit.graph import (
 from irkit.transform import define_pass
 
 
-@define_pass(idempotent=True)
+@define_pass(idempotent=True, changes_rounding=True)
 def fold_batch_norm(func: GraphFunc) -> GraphFunc:
     """Fold each batch_norm with constant statistics into a conv with constant weights.
 

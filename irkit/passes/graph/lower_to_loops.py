@@ -44,7 +44,7 @@ _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
 
 
 # Atomic: it runs schedules, whose rewrites are legal only as a whole.
-@define_pass(idempotent=True, atomic=True)
+@define_pass(idempotent=True, atomic=True, changes_rounding=True)
 def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
     """Turn the operators of every graph function into loop functions.
 

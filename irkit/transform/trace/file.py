@@ -57,8 +57,8 @@ class RuleReportRow(msgspec.Struct, array_like=True):
 class TraceStepRow(msgspec.Struct, array_like=True):
     """A step; ``before`` and ``after`` are nodes, or modules if negative.
 
-    ``reports`` is younger than version 2: files without it are read, and older software passes over
-    it.
+    ``reports`` and what follows are younger than version 2: files without them are read, and older
+    software passes over them.
     """
 
     index: int
@@ -77,6 +77,7 @@ class TraceStepRow(msgspec.Struct, array_like=True):
     remarks: list[tuple[int, str]]
     facts: list[str]
     reports: list[RuleReportRow] = []
+    changes_rounding: bool = False
 
 
 class TraceBody(msgspec.Struct, array_like=True):

@@ -255,6 +255,7 @@ class Reader:
             remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
             facts=tuple(row.facts),
             reports=self._reports(row) or _counted(kept),
+            changes_rounding=row.changes_rounding,
         )
 
     def _reports(self, row: TraceStepRow) -> tuple[RuleReport, ...]:

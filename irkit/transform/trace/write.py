@@ -97,6 +97,7 @@ class Writer:
                 RuleReportRow(each.rule, each.hits, each.seconds, each.rounds, self.data(each.span))
                 for each in step.reports
             ],
+            changes_rounding=step.changes_rounding,
         )
 
     def ir(self, ir: IR) -> int:

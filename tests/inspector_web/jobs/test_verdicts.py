@@ -39,11 +39,14 @@ def test_the_wrong_step_is_reported_with_its_first_wrong_element() -> None:
 
 
 def test_rounding_errors_are_within_the_bound_and_measured() -> None:
-    found = check_steps(Trace([step(SUM.format("i"), SUM.format("63 - i"))])).verdicts[0]
+    reversed_sum = step(SUM.format("i"), SUM.format("63 - i"))
+    declared = msgspec.structs.replace(reversed_sum, changes_rounding=True)
+    assert check_steps(Trace([reversed_sum])).verdicts[0].status == "differs"
+    found = check_steps(Trace([declared])).verdicts[0]
     assert found.status == "close"
     assert found.abs > 0
     assert found.ulp >= 1
-    assert found.text.startswith("Outputs differ by at most ")
+    assert found.text.startswith("The pass declares that it changes rounding: outputs differ by ")
 
 
 def test_an_infinite_relative_error_is_reported_as_infinite() -> None:

@@ -92,7 +92,7 @@ from irkit.ir.threads import BARRIER, extent_of, is_thread_loop
 from irkit.transform import define_pass
 
 
-@define_pass(idempotent=True, atomic=True)
+@define_pass(idempotent=True, atomic=True, changes_rounding=True)
 def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
     """Split each reduction whose axis is bound to threads into a part for each thread, a barrier,
     and a reduction of the parts."""

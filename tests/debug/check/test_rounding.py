@@ -1,0 +1,139 @@
+"""Verdicts on steps that round: only what is declared, and only within the bound."""
+
+from collections.abc import Callable
+
+import pytest
+
+from irkit.core import rewrite, substitute
+from irkit.debug import Verdict, check
+from irkit.ir import (
+    LOOP_LEVEL,
+    Add,
+    Div,
+    Expr,
+    For,
+    Load,
+    Max,
+    Min,
+    Mul,
+    PrimFunc,
+    Store,
+    const,
+    parse,
+)
+from irkit.transform import Phase, Pipeline, define_pass
+
+Rule = Callable[..., Expr | None]
+
+POINTWISE = """
+def f(A: f32[24], B: f32[24], D: f32[24], C: f32[24]):
+    for i in serial(0, 24):
+        C[i] = {}
+"""
+ROW_MAXIMUM = """
+def f(A: f32[6, 9], C: f32[6]):
+    for i in serial(0, 6):
+        C[i] = f32('-inf')
+        for j in serial(0, 9):
+            C[i] = max(C[i], A[i, j])
+"""
+
+
+def judged(text: str, rule: Callable[..., object], on: type, *, declared: bool) -> Verdict:
+    @define_pass(changes_rounding=declared)
+    def change(func: PrimFunc) -> PrimFunc:
+        return rewrite(func, rule, on=on)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+    pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "only", (change,)),))
+    (found,) = check(pipeline.steps(parse(text.strip())))
+    assert found.changed
+    return found
+
+
+def reciprocal(e: Div) -> Expr:
+    return Mul(e.a, Div(const(1.0, e.dtype), e.b, e.dtype), e.dtype)
+
+
+def to_the_right(e: Add) -> Expr | None:
+    match e:
+        case Add(Add(a, b), c):
+            return Add(a, Add(b, c, e.dtype), e.dtype)
+    return None
+
+
+def factored(e: Add) -> Expr | None:
+    match e:
+        case Add(Mul(a, b), Mul(_, d)):
+            return Mul(a, Add(b, d, e.dtype), e.dtype)
+    return None
+
+
+ROUNDING: dict[str, tuple[str, Rule, type]] = {
+    "reciprocal": ("A[i] / B[i]", reciprocal, Div),
+    "associated": ("A[i] + B[i] + D[i]", to_the_right, Add),
+    "factored": ("A[i] * B[i] + A[i] * D[i]", factored, Add),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDING)
+def test_other_rounding_differs_unless_it_is_declared(name: str) -> None:
+    value, rule, on = ROUNDING[name]
+    text = POINTWISE.format(value)
+    assert judged(text, rule, on, declared=False).status == "differs"
+
+
+@pytest.mark.parametrize("name", ["associated"])
+def test_declared_rounding_within_the_bound_is_said_on_the_row(name: str) -> None:
+    value, rule, on = ROUNDING[name]
+    found = judged(POINTWISE.format(value), rule, on, declared=True)
+    assert (found.status, found.ok, found.is_wrong) == ("rounds differently", True, False)
+
+
+def test_a_declaration_does_not_lift_the_bound() -> None:
+    def coarse(e: Add) -> Expr:
+        return Mul(e, const(1 + 2.0**-16, e.dtype), e.dtype)
+
+    found = judged(POINTWISE.format("A[i] + B[i]"), coarse, Add, declared=True)
+    assert found.status == "differs"
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_maximum_that_starts_at_minus_infinity_is_exact(declared: bool) -> None:
+    def one_more(e: Max) -> Expr:
+        return Add(e, const(1.0, e.dtype), e.dtype)
+
+    def last_lost(loop: For) -> For | None:
+        return loop.replace(end=loop.end - 1) if isinstance(loop.body, Store) else None
+
+    assert judged(ROW_MAXIMUM, one_more, Max, declared=declared).status == "differs"
+    assert judged(ROW_MAXIMUM, last_lost, For, declared=declared).status == "differs"
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(Max, Min), (Min, Max)])
+def test_operands_of_min_and_max_may_be_exchanged(outer: type, inner: type) -> None:
+    def exchanged(e: Expr) -> Expr:
+        assert isinstance(e, (Min, Max))
+        return e.replace(a=e.b, b=e.a)
+
+    clip = "max(min(A[i], B[i]), D[i])" if outer is Max else "min(max(A[i], B[i]), D[i])"
+    for value in (clip, clip.replace("A[i]", "f32(1.0) / A[i]"), f"f32(1.0) / {clip}"):
+        for only in (outer, inner):
+            found = judged(POINTWISE.format(value), exchanged, only, declared=False)
+            assert found.status == "same", (value, only, str(found))
+
+
+def test_a_zero_that_comes_from_elsewhere_keeps_its_sign() -> None:
+    def plus_zero(e: Load) -> Expr:
+        return Add(e, const(0.0, e.dtype), e.dtype)
+
+    for value in ("D[i]", "D[i] - max(A[i], B[i]) * f32(0.0)"):
+        assert judged(POINTWISE.format(value), plus_zero, Load, declared=False).status == "differs"
+
+
+def test_a_reversed_maximum_is_the_same_for_zeros_too() -> None:
+    def backwards(loop: For) -> For | None:
+        if not isinstance(loop.body, Store):
+            return None
+        return loop.replace(body=substitute(loop.body, {loop.var: loop.end - 1 - loop.var}))
+
+    assert judged(ROW_MAXIMUM, backwards, For, declared=False).status == "same"
