@@ -188,8 +188,11 @@ from irkit.ir.function import (
 )
 from irkit.ir.interp import (
     InterpretedFunction as InterpretedFunction,
+    Race as Race,
     StepLimit as StepLimit,
+    Touch as Touch,
     evaluate as evaluate,
+    find_race as find_race,
     interpret as interpret,
 )
 from irkit.ir.intrinsics import (

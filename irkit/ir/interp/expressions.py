@@ -96,13 +96,14 @@ class ExpressionCompiler:
         elif isinstance(node, Const):
             register = self.code.constant(constant(node.value, node.dtype))
         else:
-            register = self._choice(node) if id(node) in self.guarded else self._operation(node)
+            register = self._choice(node) if id(node) in self.guarded else self.operation(node)
             if self.sides:
                 self.sides[-1].append(id(node))
         self.known[id(node)] = register
         return register
 
-    def _operation(self, node: Expr) -> int:
+    def operation(self, node: Expr) -> int:
+        """Compile an expression that is no choice, after its operands."""
         for child in children(node):
             self._value(child)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
         return EMIT[type(node)](self, node)
@@ -132,7 +133,7 @@ class ExpressionCompiler:
         for result, value in zip(results, neutral, strict=True):
             code.move(result, code.constant(value))
         masks = [test, code.unary(lanes_not, test)]
-        outer = self._active(lanes) if lanes > 1 else None
+        outer = self.active(lanes) if lanes > 1 else None
         if outer is not None:
             masks = [code.binary(lanes_and, outer, mask) for mask in masks]
         for side, mask, result in zip(sides, masks, results, strict=True):
@@ -140,7 +141,8 @@ class ExpressionCompiler:
                 self._side(side, lanes, mask, result)
         return code.nary(_pick if lanes == 1 else np.where, (test, *results))
 
-    def _active(self, lanes: int) -> int | None:
+    def active(self, lanes: int) -> int | None:
+        """Return the register of the mask of lanes that are evaluated here, or None for all."""
         found = self.masks.get(lanes)
         return found[-1] if found else None
 
@@ -195,7 +197,7 @@ class ExpressionCompiler:
         indices = [self._as_index(self.at(index), index.dtype) for index in node.indices]
         self.check_rank(place, len(indices))
         mask = None if node.mask is None else self.at(node.mask)
-        outer = self._active(node.dtype.lanes) if node.dtype.lanes > 1 else None
+        outer = self.active(node.dtype.lanes) if node.dtype.lanes > 1 else None
         if outer is not None:
             mask = outer if mask is None else self.code.binary(lanes_and, mask, outer)
         to = self.code.register()

@@ -28,11 +28,13 @@ MAX_BYTES = 1 << 31
 class InterpretedFunction:
     """A function compiled for the interpreter, which can run many times."""
 
+    compiler: type[StatementCompiler] = StatementCompiler
+
     @deep_recursion
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
         self.written = written_params(func)
-        compiler = StatementCompiler()
+        compiler = self.compiler()
         for var in (*(p for p in func.params if isinstance(p, Var)), *shape_vars(func)):
             compiler.variables[var] = compiler.code.register()
         compiler.begin(func.span)

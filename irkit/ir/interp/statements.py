@@ -50,7 +50,7 @@ class StatementCompiler(ExpressionCompiler):
 
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
-        self._find_barriers(body)
+        self.find_barriers(body)
         self.statement(body)
 
     def program(self) -> Program:
@@ -64,7 +64,8 @@ class StatementCompiler(ExpressionCompiler):
         assert len(blocks) == len(self.code.blocks) - 1
         return Program(blocks, self.events, self.code.registers, 0)
 
-    def _find_barriers(self, body: Stmt) -> None:
+    def find_barriers(self, body: Stmt) -> None:
+        """Record the loops whose threads must run side by side."""
         held: set[int] = set()
         for stmt in nested_statements(body):
             if evaluates(stmt, "barrier") or any(id(child) in held for child in children(stmt)):
@@ -88,10 +89,22 @@ class StatementCompiler(ExpressionCompiler):
         value = self.value(stmt.value)
         mask = None if stmt.mask is None else self.value(stmt.mask)
         lanes = max(index.dtype.lanes for index in stmt.indices) if stmt.indices else 1
+        self.before_store(stmt, place, indices, value, mask, lanes)
         if lanes == 1 and mask is None:
             self.code.emit(store_one(place, indices, value, stmt.span))
         else:
             self.code.emit(store_lanes(place, indices, mask, value, lanes, stmt.span))
+
+    def before_store(
+        self,
+        stmt: Store,
+        place: BufferRegisters,
+        indices: list[int],
+        value: int,
+        mask: int | None,
+        lanes: int,
+    ) -> None:
+        """Add operations before a store, whose operands are ready: none here."""
 
     def loop(self, stmt: For) -> None:
         begin = self._as(stmt.begin, stmt.var.dtype)
@@ -124,14 +137,18 @@ class StatementCompiler(ExpressionCompiler):
             return leave
 
         self.code.finish(enter, body)
-        self.statement(stmt.body)
+        self.iteration(stmt)
         self.code.finish(again, leave)
 
     def _threads(self, stmt: For, var: int, begin: int, end: int) -> None:
         body, leave = self.code.label(), self.code.label()
         self._stop(Fork(var, begin, end, body, leave, stmt.span), body)
-        self.statement(stmt.body)
+        self.iteration(stmt)
         self.code.finish(lambda r: END, leave)
+
+    def iteration(self, stmt: For) -> None:
+        """Compile the body of a loop, whose variable is set."""
+        self.statement(stmt.body)
 
     def _stop(self, event: Barrier | Fork, then: int) -> None:
         self.events.append(event)
@@ -233,15 +250,23 @@ class StatementCompiler(ExpressionCompiler):
         self.code.emit(
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
+        self.inside_allocation(stmt, place)
         self.statement(stmt.body)
         self.code.emit(release(place, shared=shared))
+
+    def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
+        """Add operations after memory is allocated: none here."""
 
     def view(self, stmt: View) -> None:
         place = self.new_place(stmt.buffer)
         source, offset = self.place(stmt.source), self.index(stmt.offset)
         given = stmt.buffer.strides is not None
         self.code.emit(view(place, source.memory, offset, given_strides=given, span=stmt.span))
+        self.inside_view(stmt, place, offset)
         self.statement(stmt.body)
+
+    def inside_view(self, stmt: View, place: BufferRegisters, offset: int) -> None:
+        """Add operations after a view is made: none here."""
 
     def evaluate(self, stmt: Evaluate) -> None:
         if evaluates(stmt, "barrier"):

@@ -1,0 +1,247 @@
+"""Runs that note every access, and stop at the first race.
+
+The compiler of statements is extended, so a run that notes nothing costs nothing more.
+"""
+
+from typing import Any
+
+from irkit.core import children
+from irkit.ir.buffer import Buffer, Load
+from irkit.ir.build import evaluates
+from irkit.ir.expr import Expr
+from irkit.ir.function import PrimFunc
+from irkit.ir.interp.access_log import (
+    AccessSite,
+    FoundRace,
+    Iteration,
+    MemoryLog,
+    Place,
+    Race,
+    ThreadNest,
+    lanes_of,
+)
+from irkit.ir.interp.arguments import nested_statements
+from irkit.ir.interp.machine import SHARED, Registers
+from irkit.ir.interp.memory import BufferRegisters
+from irkit.ir.interp.run import MAX_BYTES, MAX_STEPS, InterpretedFunction
+from irkit.ir.interp.statements import StatementCompiler
+from irkit.ir.stmt import Allocate, For, Stmt, Store, View
+
+UNORDERED = ("parallel", "vectorized", "thread")
+
+
+class RecordingCompiler(StatementCompiler):
+    """Compiler of statements that note their accesses.
+
+    Registers hold the iteration, the nest of threads and the barriers passed; each thread has its
+    own. A log, and an offset into it, stand beside the memory of each buffer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_iteration = self.code.register()
+        self.nest = self.code.register()
+        self.passed = self.code.register(0)
+        self.logs: dict[int, tuple[int, int]] = {}  # By the register of the memory.
+        self.stmt: Stmt | None = None
+        self.runs: dict[int, tuple[int, int]] = {}  # By the id of the loop.
+
+    def find_barriers(self, body: Stmt) -> None:
+        """Run also those nests as threads that share memory but have no barrier."""
+        super().find_barriers(body)
+        held: set[int] = set()
+        for stmt in nested_statements(body):
+            shares = isinstance(stmt, Allocate) and stmt.buffer.scope == "shared"
+            if shares or any(id(child) in held for child in children(stmt)):
+                held.add(id(stmt))
+                if isinstance(stmt, For) and stmt.kind == "thread":
+                    self.waiting.add(id(stmt))
+
+    def statement(self, stmt: Stmt) -> None:
+        outer, self.stmt = self.stmt, stmt
+        if isinstance(stmt, For) and stmt.kind in UNORDERED:
+            self._unordered(stmt)
+        else:
+            super().statement(stmt)
+        if evaluates(stmt, "barrier"):
+            self._count_barrier()
+        self.stmt = outer
+
+    # Iterations.
+
+    def _unordered(self, stmt: For) -> None:
+        at, nest, passed = self.at_iteration, self.nest, self.passed
+        saved, run = self.code.register(), self.code.register()
+        self.runs[id(stmt)] = saved, run
+        is_block = stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
+        is_thread = stmt.kind == "thread" and not is_block
+
+        def enter(r: Registers) -> None:
+            r[saved], r[run] = (r[at], r[nest], r[passed]), object()
+            if is_block:
+                r[nest], r[passed] = None, 0
+            elif is_thread and r[nest] is None:
+                r[nest], r[passed] = ThreadNest(), 0
+
+        def leave(r: Registers) -> None:
+            r[at], r[nest], before = r[saved]
+            # The threads inside may have passed barriers, with all others of the nest.
+            r[passed] = before if r[nest] is None or not is_thread else r[nest].passed
+
+        self.code.emit(enter)
+        super().statement(stmt)
+        self.code.emit(leave)
+
+    def iteration(self, stmt: For) -> None:
+        if stmt.kind in UNORDERED:
+            self._begin_iteration(stmt)
+        super().iteration(stmt)
+
+    def _begin_iteration(self, stmt: For) -> None:
+        at, nest, var = self.at_iteration, self.nest, self.variables[stmt.var]
+        saved, run = self.runs[id(stmt)]
+        joins = stmt.kind == "thread" and not stmt.thread.startswith("blockIdx")
+
+        def begin(r: Registers) -> None:
+            r[at] = Iteration(r[saved][0], stmt, r[run], int(r[var]), r[nest] if joins else None)
+
+        self.code.emit(begin)
+
+    def _count_barrier(self) -> None:
+        nest, passed = self.nest, self.passed
+
+        def count(r: Registers) -> None:
+            if r[nest] is not None:
+                r[passed] += 1
+                r[nest].passed = r[passed]
+
+        self.code.emit(count)
+
+    # Memory.
+
+    def new_place(self, buffer: Buffer) -> BufferRegisters:
+        place = super().new_place(buffer)
+        log, offset = self.code.register(), self.code.register(0)
+        self.logs[place.memory] = log, offset
+
+        def begin(r: Registers) -> None:
+            r[log] = MemoryLog()
+
+        self.code.emit(begin)
+        return place
+
+    def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
+        super().inside_allocation(stmt, place)
+        if stmt.buffer.scope != "shared":
+            return
+        log = self.logs[place.memory][0]
+
+        def share(r: Registers) -> None:
+            if r[SHARED] is not None:
+                r[log] = r[SHARED].setdefault(("log", log), r[log])
+
+        self.code.emit(share)
+
+    def inside_view(self, stmt: View, place: BufferRegisters, offset: int) -> None:
+        super().inside_view(stmt, place, offset)
+        log, at = self.logs[place.memory]
+        source_log, source_at = self.logs[self.place(stmt.source).memory]
+
+        def follow(r: Registers) -> None:
+            r[log], r[at] = r[source_log], r[source_at] + int(r[offset])
+
+        self.code.emit(follow)
+
+    # Accesses.
+
+    def operation(self, node: Expr) -> int:
+        to = super().operation(node)
+        if isinstance(node, Load):
+            self._note_load(node)
+        return to
+
+    def _note_load(self, node: Load) -> None:
+        lanes = node.dtype.lanes
+        masks = [] if node.mask is None else [self.at(node.mask)]
+        outer = self.active(lanes) if lanes > 1 else None
+        masks += [] if outer is None else [outer]
+        registers = [self.at(index) for index in node.indices]
+        assert self.stmt is not None
+        site = AccessSite(self.stmt, node.buffer, False)
+        place = self.place(node.buffer)
+        at, passed = self.at_iteration, self.passed
+        log, offset = self.logs[place.memory]
+
+        def note(r: Registers) -> None:
+            here: Place = r[at], r[passed]
+            for element, indices, _ in _elements(r, place, registers, masks, lanes):
+                r[log].read(r[offset] + element, here, site, indices)
+
+        self.code.emit(note)
+
+    def before_store(
+        self,
+        stmt: Store,
+        place: BufferRegisters,
+        indices: list[int],
+        value: int,
+        mask: int | None,
+        lanes: int,
+    ) -> None:
+        site = AccessSite(stmt, stmt.buffer, True)
+        masks = [] if mask is None else [mask]
+        at, passed, memory = self.at_iteration, self.passed, place.memory
+        log, offset = self.logs[memory]
+
+        def note(r: Registers) -> None:
+            here: Place = r[at], r[passed]
+            values, kind = lanes_of(r[value], lanes), r[memory].dtype
+            # Of several lanes that write the same element, the last one wins.
+            last = {each[0]: each for each in _elements(r, place, indices, masks, lanes)}
+            for element, found, lane in last.values():
+                new = values[lane].astype(kind)
+                r[log].write(r[offset] + element, here, site, found, r[memory][element], new)
+
+        self.code.emit(note)
+
+
+def _elements(
+    r: Registers, place: BufferRegisters, indices: list[int], masks: list[int], lanes: int
+) -> list[tuple[int, tuple[int, ...], int]]:
+    """Return the offset, the indices and the lane of each element that an access touches; an access
+    out of bounds fails by itself."""
+    columns = [lanes_of(r[index], lanes) for index in indices]
+    live = [lanes_of(r[mask], lanes) for mask in masks]
+    shape = [int(r[size]) for size in place.shape]
+    strides = [int(r[stride]) for stride in place.strides]
+    found: list[tuple[int, tuple[int, ...], int]] = []
+    for lane in range(lanes):
+        if not all(mask[lane] for mask in live):
+            continue
+        at = tuple([int(column[lane]) for column in columns])
+        if all(0 <= one < size for one, size in zip(at, shape, strict=True)):
+            offset = sum([one * step for one, step in zip(at, strides, strict=True)])
+            found.append((offset, at, lane))
+    return found
+
+
+class _RecordedFunction(InterpretedFunction):
+    compiler = RecordingCompiler
+
+
+def find_race(
+    func: PrimFunc, *args: Any, max_steps: int | None = MAX_STEPS, max_bytes: int = MAX_BYTES
+) -> Race | None:
+    """Run a function as ``interpret`` does, and return its first race on these arguments, if any.
+
+    A race is an element that two iterations of a parallel or vectorized loop, or two threads with
+    no barrier between, access, one of them writing. Writes of one same value are no race. After a
+    race, arrays hold what was written up to then.
+
+    Raises: IRKitError as ``interpret`` does.
+    """
+    try:
+        _RecordedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
+    except FoundRace as found:
+        return found.race
+    return None
