@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from irkit.core import Function, IRModule, equal, walk
-from irkit.core.node import Node
+from irkit.core import Function, IRModule, Node, equal, walk
 from irkit.graph import GraphFunc, Invoke
 from irkit.ir import PrimFunc
 
@@ -56,5 +55,4 @@ def _callers_see_the_same(func: Function, other: Function) -> bool:
 def _agree(ones: tuple[Node, ...], others: tuple[Node, ...]) -> bool:
     if len(ones) != len(others):
         return False
-    pairs = list(zip(ones, others, strict=True))
-    return all([a is b or equal(a, b) for a, b in pairs])
+    return all(a is b or equal(a, b) for a, b in zip(ones, others, strict=True))

@@ -9,6 +9,8 @@ from irkit.core import walk
 from irkit.debug.check.comparison import Comparison, difference_of
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.precision import Precision
+from irkit.debug.check.race_search import RaceSearch
+from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.edge_inputs import edge_inputs
 from irkit.debug.execution.executors import (
@@ -41,6 +43,7 @@ class Subject:
         self.runs: list[OutcomeCache] = []
         self.inputs: list[InputSet] = []
         self._start = func
+        self.races: RaceSearch | None = None
         self._considered: set[str] = set()
         self._edge_sets = 0
         self._precision: dict[tuple[int, int, int], Precision] = {}
@@ -57,6 +60,7 @@ class Subject:
         self.inputs = self._usable(executor)
         executor.max_steps *= MAX_SLOWDOWN  # The result of a pass may take longer, within limits.
         self.runs = [OutcomeCache(executor, self.inputs)]
+        self.races = RaceSearch(self.inputs)
         if self.options.native:
             native = NativeExecutor(trusted=not self.options.guarded, worker=self.worker)
             self.runs.append(OutcomeCache(native, self.inputs))
@@ -102,6 +106,13 @@ class Subject:
         self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
         worst = replace(blank, how=how, basis="tested", tried=self.tried)
+        race = None
+        if self.races is not None:
+            scheduling = blank.phase == SCHEDULE
+            race = self.races.new_race(before, after, scheduling=scheduling)
+        if race is not None:
+            self._start = after
+            return replace(worst, status="races", message=str(race), how="interpreter")
         for runs in self.runs:
             compared = Comparison(self, runs, before, after, changes_rounding)
             for number, inputs in enumerate(self.inputs):

@@ -20,9 +20,9 @@ def two(A: f32[4], C: f32[4]):
         C[i] = A[i] * f32(2.0)
 """
 GRAPH = """
-def main(x: f32[4], y: f32[4]) -> f32[4]:
-    a: f32[4] = difference(x, y)
-    b: f32[4] = difference(a, y)
+def main(x: f32[4], y: f32[4]):
+    a: f32[4] = call("difference", x, y)
+    b: f32[4] = call("difference", a, y)
     return b
 
 def difference(A: f32[4], B: f32[4], C: f32[4]):
