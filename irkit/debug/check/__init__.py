@@ -1,8 +1,8 @@
 """Checks that each step of a trace keeps the meaning of the program.
 
 Reading order: verdict, options, difference (of arrays), precision (how far floats may differ),
-comparison (one step), subject (one function through its steps), graph_subject, schedule_steps
-(primitives as steps), check.
+comparison (one step), race_search, subject (one function through its steps), graph_subject,
+module_promises (what a pass over a module must keep), schedule_steps (primitives as steps), check.
 
 Each verdict is relative to what the pass was given, so a step after a broken one is not blamed. The
 interpreter runs first and names an access out of bounds; native code runs in this process only
