@@ -1,13 +1,12 @@
 """Races that a step brings: two iterations or threads that nothing orders, at one element."""
 
 from irkit.core import IRKitError, any_node
-from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import InputSet
 from irkit.ir import For, PrimFunc, Race, find_race
 
 ORDERLESS = ("parallel", "vectorized", "thread")
-RACE_STEPS = MAX_STEPS // 10
-MAX_INPUTS = 3
+RACE_STEPS = 20_000
+MAX_INPUTS = 2
 
 
 def is_concurrent(func: PrimFunc) -> bool:

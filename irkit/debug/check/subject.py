@@ -26,8 +26,8 @@ from irkit.ir import Const, PrimFunc, StepLimit
 
 EDGE_SETS = 3
 """Sets of inputs at the edges for the first step; each later one that brings constants adds one."""
-MAX_EDGE_SETS = 8
-EDGE_STEPS = 20_000
+MAX_EDGE_SETS = 6
+EDGE_STEPS = 10_000
 
 
 class Subject:

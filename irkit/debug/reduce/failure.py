@@ -12,6 +12,7 @@ from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.schedule_steps import NO_SCHEDULE, scheduled_steps
 from irkit.debug.check.subject import Subject
+from irkit.debug.check.verdict import WRONG
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import INTEGERS, InputSet, input_sets
 from irkit.debug.reduce.case import FailingCase
@@ -44,7 +45,7 @@ class Failure(msgspec.Struct, frozen=True):
     @property
     def is_of_pass(self) -> bool:
         """Return True if the pass itself fails, whatever the inputs."""
-        return self.kind not in ("differs", "failed")
+        return self.kind not in WRONG
 
     @property
     def is_of_schedule(self) -> bool:

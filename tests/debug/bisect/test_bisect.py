@@ -158,9 +158,9 @@ def test_a_miscompiled_kernel_is_bisected_in_two_seconds(name: str) -> None:
         """Drop the last iteration of every loop."""
         return rewrite(func, lambda loop: loop.replace(end=loop.end - 1), on=For)
 
-    started = time.perf_counter()
+    started = time.process_time()  # Other tests run beside this one.
     culprit = bisect(DEFAULT.insert(shorten, phase=2), kernel(name))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert culprit is not None
     assert len(culprit.rewrites) == 1
 

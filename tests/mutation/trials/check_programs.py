@@ -182,7 +182,7 @@ def _checked(case: TrialProgram, steps: list[Step]) -> TrialResult | None:
     for verdict in check(steps, native=False):
         if verdict.status == "differs":
             return TrialResult("verdict", verdict.name, message=str(verdict))
-        if verdict.status == "failed":
+        if verdict.is_wrong:
             return TrialResult("interpreter", verdict.name, message=str(verdict))
     return None
 
