@@ -1,6 +1,7 @@
 """Verdicts on steps that round: only what is declared, and only within the bound."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -39,10 +40,10 @@ def f(A: f32[6, 9], C: f32[6]):
 """
 
 
-def judged(text: str, rule: Callable[..., object], on: type, *, declared: bool) -> Verdict:
+def judged(text: str, rule: Callable[..., Any], on: type, *, declared: bool) -> Verdict:
     @define_pass(changes_rounding=declared)
     def change(func: PrimFunc) -> PrimFunc:
-        return rewrite(func, rule, on=on)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return rewrite(func, rule, on=on)
 
     pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "only", (change,)),))
     (found,) = check(pipeline.steps(parse(text.strip())))
