@@ -110,6 +110,7 @@ def _figures(item: pytest.Item, check: "PassCheck") -> dict[str, Any]:
     return {
         "test": item.nodeid,
         "pass": check.name,
+        "drawn": tally.drawn,
         "cases": tally.cases,
         "valid": tally.valid,
         "changed": tally.fired,
@@ -157,10 +158,8 @@ class _Figures:
 
 def line_of(row: Mapping[str, Any]) -> str:
     """Return one line about a test."""
-    valid = max(1, row["valid"])
     known = f", {row['replayed']} kept ones" if row["replayed"] else ""
     return (
-        f"{row['outcome']:6} {row['pass']}: {row['cases']} cases{known}, changed "
-        f"{row['changed']} ({row['changed'] / valid:.0%}), valid {row['valid']}, "
-        f"{row['seconds']:.1f} s"
+        f"{row['outcome']:6} {row['pass']}: drew {row['drawn']}{known}, examined {row['cases']}, "
+        f"changed {row['changed']}, valid {row['valid']}, {row['seconds']:.1f} s"
     )

@@ -14,7 +14,8 @@ from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.notes import note, note_unused_passes
+from irkit.cli.flags.programs import SHAPE, shapes_of
+from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import Flow, compile
@@ -42,13 +43,7 @@ _with_model_flags = as_value(
     _ModelFlags,
     (
         click.option("-o", "--output", required=True, type=NEW_FILE, help="The package to write."),
-        click.option(
-            "--shape",
-            "shapes",
-            multiple=True,
-            metavar="NAME=1,3,224,224",
-            help="Fix the shape of an input. Repeatable.",
-        ),
+        SHAPE,
         click.option(
             "--trace",
             type=NEW_FILE,
@@ -67,7 +62,7 @@ _with_model_flags = as_value(
 @click.argument("model", type=FILE)
 @_with_model_flags
 @as_value("chosen", PassFlags, (PASS, DISABLE, VERIFY))
-@with_isolation_flags
+@with_isolation_flags(users=False)
 @with_print_flags
 def compile_(
     model: str,
@@ -110,12 +105,12 @@ def _check_different(*paths: str | None) -> None:
 def _compiled(
     model: str, wanted: _ModelFlags, flow: Flow, verify: bool, guard: IsolationPolicy
 ) -> Model:
-    target, shapes = wanted.target, _shapes(wanted.shapes)
+    target, shapes = wanted.target, shapes_of(wanted.shapes)
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     silent = wanted.quiet or not screen.is_terminal
     with (
-        guard.running(note) as apply,
+        guard.running(note_not_isolated) as apply,
         Progress(*columns, console=screen, transient=True, disable=silent) as bar,
     ):
         task = bar.add_task("import", total=None)
@@ -134,21 +129,6 @@ def _compiled(
             progress=progress,
             apply=apply,
         )
-
-
-def _shapes(texts: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        name, _, dims = text.rpartition("=")
-        parts = dims.split(",") if dims else []
-        if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
-            raise click.BadParameter(
-                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
-            )
-        if name in found:
-            raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
-        found[name] = tuple(int(part) for part in parts)
-    return found
 
 
 def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:

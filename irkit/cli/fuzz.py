@@ -20,6 +20,7 @@ from irkit.fuzz.campaign import (
     Campaign,
     CampaignPlan,
     CaseOptions,
+    DaskExecutor,
     Draw,
     as_junit,
     as_page,
@@ -27,9 +28,11 @@ from irkit.fuzz.campaign import (
     exit_code,
     interruptible,
     read_draw,
+    read_explored,
     run_case,
     summary,
     undisturbed,
+    write_explored,
 )
 from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS
@@ -62,10 +65,12 @@ class _CaseFlags(msgspec.Struct, frozen=True):
 
     seconds: float | None
     cases: int | None
-    jobs: int
+    jobs: int | None
     seed: int
     kinds: tuple[Kind, ...]
     passes: tuple[str, ...]
+    scheduler: str | None
+    guided: bool
 
 
 class _FileFlags(msgspec.Struct, frozen=True):
@@ -75,6 +80,7 @@ class _FileFlags(msgspec.Struct, frozen=True):
     junit: str | None
     findings: str
     corpus: str
+    explored: str | None
 
 
 _with_case_flags = as_value(
@@ -95,17 +101,34 @@ _with_case_flags = as_value(
         ),
         click.option(
             "--jobs",
-            default=1,
-            show_default=True,
             type=click.IntRange(1, 64),
-            help="How many worker processes.",
+            help="How many cases run at a time.  [default: 1; with --scheduler, as many as there "
+            "are threads of workers]",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="HOST:PORT",
+            help="Run cases on the workers of the dask cluster with this scheduler, which needs "
+            "irkit[distributed] here and there. Start workers with --nthreads 1: one that dies "
+            "takes all of its cases along.",
         ),
         click.option(
             "--seed",
             default=0,
             show_default=True,
             type=click.IntRange(min=0),
-            help="Choose the cases. The same seed gives the same ones, whatever --jobs is.",
+            help="Choose the cases. The same seed gives the same ones: whatever --jobs is with "
+            "--no-guide; with --jobs 1 otherwise.",
+        ),
+        click.option(
+            "--guide/--no-guide",
+            "guided",
+            default=True,
+            show_default=True,
+            help="Watch which branches of irkit's own code the cases take; make cases from those "
+            "that took a new one, as often as it brings others; let every second block of cases "
+            "use a random subset of what can be drawn; run at O3 what is new to LLVM, and a fourth "
+            "of the rest.",
         ),
         click.option(
             "--kind",
@@ -145,6 +168,13 @@ _with_file_flags = as_value(
             type=NEW_FOLDER,
             help="Samples kept as text, which run first: copy a finding's .toml there to keep it.",
         ),
+        click.option(
+            "--explored",
+            type=NEW_FOLDER,
+            metavar="FOLDER",
+            help="Begin with the cases in FOLDER, and leave there those that took new branches, "
+            "as text that --replay runs.",
+        ),
     ),
 )
 
@@ -163,18 +193,26 @@ def fuzz(chosen: _CaseFlags, files: _FileFlags, again: str | None) -> None:
     """Draw programs, schedules, pipelines and models at random, and check that everything that
     runs them agrees.
 
-    Each case runs in the interpreter, before and after it is lowered, and twice as native code
-    (LLVM's O0 and O3, between guard pages); all must give what NumPy gives. One case in ten, and
-    each that is wrong, also runs after each pass, which names the pass at fault. Every second case
-    also checks an invariant that holds whatever is computed, such as that text reads back.
+    Each case runs in the interpreter, before and after it is lowered, and as native code between
+    guard pages: at LLVM's O0, and at O3 if anything in it is new. All must give what NumPy gives.
+    One case in ten, and each that is wrong, also runs after each pass, which names the pass at
+    fault. Every second case also checks an invariant that holds whatever is computed, such as that
+    text reads back.
 
     A case that is wrong is reduced and kept: as text that needs no generator, as a test, and as a
     trace for `irkit inspect`.
 
-    Cases run in worker processes with limits on time and memory; a crash of one is a finding.
+    Cases run in worker processes with limits on time and memory; a crash of one is a finding. They
+    run on this machine, or on all machines of a dask cluster.
+
+    \b
+      dask scheduler                                   # prints its address
+      dask worker HOST:8786 --nthreads 1 --nworkers 8  # on each machine
+      irkit fuzz --time 1h --scheduler HOST:8786
+
     The exit code is 0 if nothing was found; 1 if something was; 2 if nothing was tested: fewer than
     90 % of the cases valid, too few cases, or a pass under test that changed something in fewer
-    than 10 % of them.
+    than 10 of them.
 
     \b
       irkit fuzz --time 5m --jobs 2 --seed 7
@@ -185,11 +223,13 @@ def fuzz(chosen: _CaseFlags, files: _FileFlags, again: str | None) -> None:
     add_current_directory()
     if again is not None:
         sys.exit(_replay(Path(again)))
+    if files.explored is not None and not chosen.guided:
+        raise click.UsageError("--explored needs --guide")
     if files.report is not None and files.report == files.junit:
         raise click.UsageError(f"--report and --junit cannot both be {files.report}")
     for path in filter(None, (files.report, files.junit)):
         _check_writable(path)  # Before the campaign, which may take an hour.
-    campaign = Campaign(_plan(chosen, files))
+    campaign = _campaign(_plan(chosen, files), chosen)
     with interruptible():
         try:
             campaign.run(_Progress())
@@ -202,6 +242,8 @@ def fuzz(chosen: _CaseFlags, files: _FileFlags, again: str | None) -> None:
                 for path, write in ((files.report, as_page), (files.junit, as_junit))
                 if path is not None and (problem := _write(path, write(campaign)))
             ]
+            if files.explored is not None:
+                write_explored(Path(files.explored), campaign.corpus)
     click.echo("\n".join((summary(campaign), *problems)))
     sys.exit(exit_code(campaign) or 2 * bool(problems))
 
@@ -214,12 +256,23 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
         kinds=tuple(dict.fromkeys(chosen.kinds)) or KINDS,
         seconds=_UNITS["m"] if unlimited else chosen.seconds,
         cases=chosen.cases,
-        jobs=chosen.jobs,
+        jobs=chosen.jobs or 1,
         passes=chosen.passes,
         under_test=checked_names(chosen.passes),
         folder=Path(files.findings),
         kept=kept,
+        explored=() if files.explored is None else read_explored(Path(files.explored)),
+        guided=chosen.guided,
     )
+
+
+def _campaign(plan: CampaignPlan, chosen: _CaseFlags) -> Campaign:
+    """Return the campaign, on this machine or on a cluster. Raises: IRKitError without one."""
+    if chosen.scheduler is None:
+        return Campaign(plan)
+    cluster = DaskExecutor(chosen.scheduler, plan.name)
+    jobs = chosen.jobs or cluster.threads
+    return Campaign(msgspec.structs.replace(plan, jobs=jobs), executor=lambda: cluster)
 
 
 def _check_writable(path: str) -> None:

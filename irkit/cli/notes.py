@@ -17,6 +17,11 @@ def note_unused_passes(flow: Flow, steps: Iterable[Step]) -> None:
             note(str(idle))
 
 
+def note_not_isolated(name: str, reason: str) -> None:
+    """Print a note about a pass that had to run in this process."""
+    note(f"{name} ran in this process: {reason}")
+
+
 def note(text: str) -> None:
     """Print a note on standard error."""
     click.echo(f"note: {text}", err=True)

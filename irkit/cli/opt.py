@@ -1,5 +1,6 @@
 """The verb opt of the ``irkit`` command."""
 
+import sys
 from collections.abc import Generator
 from itertools import islice
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER, read_module
+from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import (
@@ -19,15 +20,19 @@ from irkit.cli.flags.placement import (
     add_current_directory_for,
 )
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.notes import note, note_unused_passes
+from irkit.cli.flags.programs import SHAPE, read_program, shapes_of
+from irkit.cli.flags.prove_flag import PROVE
+from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
 from irkit.debug import (
     IsolationPolicy,
+    check,
     console,
     golden_diff,
     phase_texts,
     rule_table,
     summarize_rules,
+    verdict_table,
     write_golden,
 )
 from irkit.graph import GraphFunc
@@ -107,8 +112,10 @@ _with_golden_flags = as_value(
 )
 @_with_pass_flags
 @_with_golden_flags
-@with_isolation_flags
+@with_isolation_flags(users=False)
 @with_print_flags
+@PROVE
+@SHAPE
 @click.option("--time-rules", is_flag=True, help="Print a table of the rules: hits and time.")
 def opt(
     file: str,
@@ -117,7 +124,9 @@ def opt(
     golden: _GoldenFlags,
     guard: IsolationPolicy,
     printing: PrintFlags,
+    prove: bool,
     time_rules: bool,
+    shapes: tuple[str, ...],
 ) -> None:
     """Run passes over the IR in FILE (- for standard input) and print the result.
 
@@ -132,16 +141,20 @@ def opt(
       irkit opt kernel.irs --pipeline '1:lower-init-blocks,lower-blocks,simplify'
       irkit opt kernel.irs --print-ir-after=simplify --print-ir-after-change --time-passes
       irkit opt kernel.irs --golden tests/golden --update-golden
+      irkit opt kernel.irs --prove -o lowered.irs
+
+    With --prove, standard error has a row for each step: proved, tested, or not known, and why. The
+    exit code is 1 if a step is wrong.
     """
     if (golden.update_golden or golden.functions) and golden.golden is None:
         raise click.UsageError("--update-golden and --function need --golden DIR")
-    module = read_module(file)
+    module = read_program(file, shapes_of(shapes)).module
     flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
     flow = _stopped(chosen.flow(flow), chosen.stop_after)
     printing.printer.check(name for each in flow.pipelines for name in each.names)
     run = _OptRun(flow, module, chosen.verify_each, chosen.limit, time_rules)
     try:
-        with guard.running(note) as run.apply:
+        with guard.running(note_not_isolated) as run.apply:
             for step in run.steps():
                 printing.print_step(step)
     except PassFailed as error:
@@ -157,6 +170,10 @@ def opt(
         _check_golden(run, Path(golden.golden), golden.update_golden, golden.functions)
     if golden.golden is None or output is not None:
         _print(run.module.script(), output)
+    if prove:
+        verdicts = [each for each in check(run.done, prove=True) if each.changed]
+        console(stderr=True).print(verdict_table(verdicts))
+        sys.exit(1 if any(each.is_wrong for each in verdicts) else 0)
 
 
 class _OptRun:

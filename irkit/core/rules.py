@@ -25,12 +25,13 @@ Classes = type[Node] | tuple[type[Node], ...]
 
 class Rule(msgspec.Struct, frozen=True):
     """A function from a node of certain classes to its replacement or None; ``span`` is where it is
-    defined."""
+    defined, and ``pattern`` what it matches, if that is data."""
 
     name: str
     on: tuple[type[Node], ...]
     apply: Apply
     span: Span | None = None
+    pattern: Node | None = None
 
     @classmethod
     def of(cls, function: Apply, *, on: Classes | None = None, name: str = "") -> "Rule":

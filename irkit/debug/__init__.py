@@ -1,17 +1,27 @@
 """Debugging of passes, schedules and native code, built on the steps of a trace.
 
 Reading order: isolation (passes and kernels in a child), execution (functions on inputs), check
-(does each step keep the meaning), report (what passes did), bisect (the guilty rewrite), reduce
-(the smallest failing case), crash (folders that reproduce a failure), contracts (what every pass
-must keep).
+(does each step keep the meaning), bounds (does each access stay inside its buffer), report (what
+passes did), bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders that
+reproduce a failure), contracts (what every pass must keep).
 """
 
 from irkit.debug.bisect.bisect import (
+    GuiltyStep as GuiltyStep,
     bisect as bisect,
+    culprit_of as culprit_of,
+    find_guilty_step as find_guilty_step,
     guilty_rewrites as guilty_rewrites,
 )
 from irkit.debug.bisect.culprit import (
     Culprit as Culprit,
+)
+from irkit.debug.bounds.bounds_table import (
+    bounds_table as bounds_table,
+)
+from irkit.debug.bounds.stages import (
+    StageBounds as StageBounds,
+    bounds_of_steps as bounds_of_steps,
 )
 from irkit.debug.check.check import (
     check as check,
@@ -26,8 +36,13 @@ from irkit.debug.check.difference import (
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,
 )
+from irkit.debug.check.race_search import (
+    RaceSearch as RaceSearch,
+    is_concurrent as is_concurrent,
+)
 from irkit.debug.check.schedule_steps import (
     NO_SCHEDULE as NO_SCHEDULE,
+    REORDERING as REORDERING,
     SCHEDULE as SCHEDULE,
     PrimitiveFailed as PrimitiveFailed,
     schedule_steps as schedule_steps,
@@ -50,6 +65,9 @@ from irkit.debug.contracts.hash_seeds import (
 from irkit.debug.contracts.levels import (
     equal_structure as equal_structure,
 )
+from irkit.debug.contracts.trial import (
+    ContractTrial as ContractTrial,
+)
 from irkit.debug.crash.explanation import (
     explain as explain,
     text_diff as text_diff,
@@ -59,6 +77,7 @@ from irkit.debug.crash.folder import (
     read_crash as read_crash,
 )
 from irkit.debug.crash.isolation_policy import (
+    Isolated as Isolated,
     IsolationPolicy as IsolationPolicy,
 )
 from irkit.debug.crash.material import (
@@ -104,6 +123,7 @@ from irkit.debug.isolation.kernels import (
 )
 from irkit.debug.isolation.passes import (
     Isolation as Isolation,
+    is_own as is_own,
     time_limit as time_limit,
 )
 from irkit.debug.isolation.trace_step import (
@@ -118,8 +138,19 @@ from irkit.debug.reduce.case import (
 )
 from irkit.debug.reduce.failure import (
     Failure as Failure,
+    case_of_guilty_step as case_of_guilty_step,
     failure_of as failure_of,
     find_case as find_case,
+)
+from irkit.debug.reduce.module_case import (
+    ModuleCase as ModuleCase,
+    failure_of_module as failure_of_module,
+)
+from irkit.debug.reduce.module_reduction import (
+    ReducedModule as ReducedModule,
+    module_case_of as module_case_of,
+    reduce_module as reduce_module,
+    write_module_case as write_module_case,
 )
 from irkit.debug.reduce.reduce import (
     ReduceResult as ReduceResult,
@@ -133,6 +164,9 @@ from irkit.debug.reduce.search import (
     Family as Family,
     Search as Search,
     all_moves as all_moves,
+)
+from irkit.debug.reduce.well_defined import (
+    is_well_defined as is_well_defined,
 )
 from irkit.debug.report.console import (
     console as console,

@@ -8,13 +8,14 @@ caller; the executor allocates values of symbolic size.
 import msgspec
 import numpy as np
 
-from irkit.core import ALIGNMENT, Attrs, IRKitError
+from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
 from irkit.graph.types import TensorType, TupleType, tensors_in
 from irkit.ir import as_int
 
+_MOST_BYTES = (1 << 63) - ALIGNMENT  # Sizes are rounded up.
 _SIZE, _SLOT = "arena_size", "slot_"
 
 
@@ -92,13 +93,14 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
 
     An operand and a result of one step never share. Large values are placed first, each at the
     lowest offset that is free during its lifetime. Raises: IRKitError if two values have the same
-    name.
+    name; ShapeError if the values need more than 2**63 - 1 bytes.
     """
     lives = sorted(_lives(func), key=lambda life: -(life.size or 0))
     taken = _PlacedSlots(len(lives))
     slots: list[MemorySlot] = []
     for life in lives:
         assert life.size is not None
+        taken.check_room(life.value, life.size)
         offset = taken.place(life.first, life.last, _aligned(life.size))
         slots.append(MemorySlot(life.value, life.item, offset, life.size, life.first, life.last))
     size = max((slot.offset + _aligned(slot.size) for slot in slots), default=0)
@@ -111,6 +113,15 @@ class _PlacedSlots:
     def __init__(self, capacity: int) -> None:
         self.rows = np.zeros((4, capacity), np.int64)
         self.count = 0
+
+    def check_room(self, value: str, size: int) -> None:
+        """Raise ShapeError if an offset behind a value might not fit into 64 bits."""
+        top = int(self.rows[3, : self.count].max(initial=0))
+        if top + size > _MOST_BYTES:
+            raise ShapeError(
+                f"value {value!r} of {size} bytes does not fit behind {top} bytes of other values; "
+                f"expected at most {_MOST_BYTES} bytes together"
+            )
 
     def place(self, first: int, last: int, size: int) -> int:
         """Place a slot at the lowest offset that is free from ``first`` to ``last``, and return the

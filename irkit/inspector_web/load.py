@@ -197,7 +197,9 @@ class Inspection:
         try:
             made = self._child.call(record, kind, os.path.abspath(file), self._folder)
         except ChildDied as error:
-            raise IRKitError(f"{os.path.basename(file)}: {error.message}") from error
+            doing = progress_of(error.report).what
+            where = f" ({doing})" if doing else ""
+            raise IRKitError(f"{os.path.basename(file)}: {error.message}{where}") from error
         finally:
             self._child.close()
             self._child = None

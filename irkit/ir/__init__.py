@@ -84,15 +84,18 @@ from irkit.ir.arith import (
     simplify as simplify,
 )
 from irkit.ir.buffer import (
+    SCOPES as SCOPES,
     Buffer as Buffer,
     Load as Load,
     Ramp as Ramp,
+    scope_problem as scope_problem,
 )
 from irkit.ir.build import (
     as_int as as_int,
     broadcast as broadcast,
     call as call,
     cast as cast,
+    element_count as element_count,
     eq as eq,
     evaluates as evaluates,
     floordiv as floordiv,
@@ -116,6 +119,7 @@ from irkit.ir.build import (
     ramp as ramp,
     select as select,
     seq as seq,
+    strided_count as strided_count,
     trip_count as trip_count,
 )
 from irkit.ir.conditional import (
@@ -188,6 +192,8 @@ from irkit.ir.function import (
 )
 from irkit.ir.interp import (
     InterpretedFunction as InterpretedFunction,
+    MemoryLimit as MemoryLimit,
+    OutOfBounds as OutOfBounds,
     Race as Race,
     StepLimit as StepLimit,
     Touch as Touch,
@@ -213,6 +219,8 @@ from irkit.ir.level import (
 from irkit.ir.numpy_types import (
     from_numpy as from_numpy,
     numpy_dtype as numpy_dtype,
+    plain_array as plain_array,
+    read_only_hint as read_only_hint,
 )
 from irkit.ir.operators import (
     OPERATORS as OPERATORS,

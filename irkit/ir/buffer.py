@@ -1,19 +1,43 @@
 """Buffers, loads from them, and the ramps that index several elements at once."""
 
+from difflib import get_close_matches
+from math import prod
 from typing import ClassVar
 
 from msgspec.structs import force_setattr
 
-from irkit.core import Node, Span, Uses
+from irkit.core import IRKitError, Node, ShapeError, Span, Uses
 from irkit.ir.dtype import DType, as_dtype
-from irkit.ir.expr import Expr, ExprLike, as_expr
+from irkit.ir.expr import Const, Expr, ExprLike, as_expr
+
+SCOPES: dict[str, str] = {
+    "global": "memory that every thread can reach",
+    "local": "memory of one thread: registers or its stack",
+    "shared": "memory of one nest of threads",
+}
+"""The memory scopes of buffers by name, each with what it is."""
+_MOST_BYTES = (1 << 63) - 1
+
+
+def scope_problem(scope: str) -> tuple[str, str] | None:
+    """Return what is wrong with the name of a memory scope and the remedy, or None."""
+    if scope in SCOPES:
+        return None
+    close = get_close_matches(scope[:100], SCOPES, n=1)
+    suggestion = f"Did you mean {close[0]!r}? " if close else ""
+    return (
+        f"there is no memory scope {scope[:100]!r}",
+        f"{suggestion}There are: {', '.join(SCOPES)}.",
+    )
 
 
 class Buffer(Node, frozen=True, eq=False):
     """A typed region of memory with identity.
 
     Shapes: ``shape`` in elements; ``strides`` in elements, or None for row-major without gaps.
-    ``scope`` is ``global``, ``local`` (registers or stack), ``shared``, or a target's own name.
+    ``scope`` is one of ``SCOPES``.
+    Raises: ShapeError if constant dimensions make more than 2**63 - 1 bytes, where extents of 0 do
+    not count, as in NumPy; IRKitError if there is no such scope.
     """
 
     symbol: ClassVar[bool] = True
@@ -28,6 +52,13 @@ class Buffer(Node, frozen=True, eq=False):
     def __post_init__(self) -> None:
         if isinstance(self.dtype, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a name will do
             force_setattr(self, "dtype", as_dtype(self.dtype))
+        problem = scope_problem(self.scope)
+        if problem is not None:
+            message, hint = problem
+            raise IRKitError(f"buffer {self.name!r}: {message}", hint=hint, span=self.span)
+        too_large = size_problem(self)
+        if too_large is not None:
+            raise ShapeError(too_large, span=self.span)
 
     def copy(self, name: str | None = None) -> "Buffer":
         """Return another buffer with the same fields."""
@@ -51,6 +82,25 @@ class Buffer(Node, frozen=True, eq=False):
         exprs = tuple(as_expr(index) for index in given)
         lanes = max((index.dtype.lanes for index in exprs), default=1)
         return Load(self, exprs, None, self.dtype.with_lanes(lanes))
+
+
+def size_problem(buffer: Buffer) -> str | None:
+    """Return what is wrong with constant dimensions that are too large for any memory, or None."""
+    known = [dim.value for dim in buffer.shape if isinstance(dim, Const)]
+    count = prod([size for size in known if size > 0])
+    strides = buffer.strides or ()
+    if len(known) == buffer.rank == len(strides) and 0 not in known:
+        steps = [step.value for step in strides if isinstance(step, Const)]
+        if len(steps) == len(known):
+            reach = sum([(size - 1) * step for size, step in zip(known, steps, strict=True)])
+            count = max(count, 1 + reach)
+    width = buffer.dtype.bytes
+    if count * width <= _MOST_BYTES:
+        return None
+    return (
+        f"buffer {buffer.name!r} has {count} elements of {width} bytes; expected at most "
+        f"{_MOST_BYTES} bytes"
+    )
 
 
 class Load(Expr, frozen=True):

@@ -33,6 +33,9 @@ from irkit.ir.expr import (
 from irkit.ir.intrinsics import INTRINSICS, Call
 from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
 
+_FAR = 1 << 58
+"""No memory has so many elements, and the sum of many such numbers does not wrap around."""
+
 
 def eq(a: ExprLike, b: ExprLike) -> Expr:
     """Return ``a == b``; false if either is NaN."""
@@ -229,6 +232,47 @@ def product(dims: Iterable[ExprLike]) -> Expr:
     if whole != 1 or not rest:
         rest.append(Const(whole, I64))
     return reduce(lambda a, b: a * b, rest)
+
+
+def element_count(dims: Iterable[ExprLike]) -> Expr:
+    """Multiply extents in 64 bits into a number of elements; one beyond i64 is the largest i64.
+
+    A product that wraps around would give less memory than is accessed.
+    """
+    whole, rest = 1, list[Expr]()
+    for dim in dims:
+        number = as_int(dim)
+        if number is None:
+            rest.append(convert(index(dim), I64))
+        else:
+            whole *= number
+    if whole == 0 or not rest:
+        return Const(max(I64.low, min(whole, I64.high)), I64)
+    if whole != 1:
+        rest.append(Const(max(I64.low, min(whole, I64.high)), I64))
+    return reduce(lambda a, b: call("mul_sat", a, b), rest)
+
+
+def strided_count(shape: Sequence[ExprLike], strides: Sequence[ExprLike]) -> Expr:
+    """Return the number of elements from the first to the last of a buffer with strides, gaps
+    included; 0 for an empty one, and no less than 2**58 if a stride leads farther."""
+    far, terms = 1, list[Expr]()
+    for dim, stride in zip(shape, strides, strict=True):
+        size, step = as_int(dim), as_int(stride)
+        if size is not None and step is not None:
+            far += (size - 1) * step
+        else:
+            last = convert(index(dim), I64) - 1
+            reach = last if step == 1 else call("mul_sat", last, convert(index(stride), I64))
+            terms.append(minimum(reach, _FAR))
+    far = max(I64.low >> 1, min(far, _FAR))
+    if any(as_int(dim) == 0 for dim in shape):
+        return Const(0, I64)
+    if not terms:
+        return Const(far, I64)
+    whole = reduce(lambda a, b: a + b, [*terms, Const(far, I64)])
+    symbolic = [le(index(dim), 0) for dim in shape if as_int(dim) is None]
+    return select(logical_or(*symbolic), 0, whole) if symbolic else whole
 
 
 def seq(*stmts: Stmt) -> Stmt:

@@ -35,8 +35,9 @@ class Intrinsic(msgspec.Struct, frozen=True):
     place: 0 if it is exact, 0.5 if it is rounded once, more if generated code may differ. Between
     the ends of ``smooth``, the first argument gives results that are finite and small.
 
-    ``bounds`` returns the range of an integer result before it wraps around, from the ranges of the
-    arguments and the number of bits; None if it can be anything.
+    ``bounds`` returns the exact range of an integer result, from the ranges of the arguments and
+    the number of bits; None if it can be anything. A result outside the type wraps around, or
+    becomes the nearest number of the type if it ``saturates``.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Intrinsic(msgspec.Struct, frozen=True):
     ulps: float = 0.0
     smooth: tuple[float, float] = (-inf, inf)
     bounds: Bounds | None = None
+    saturates: bool = False
+    commutes: bool = False
 
     @property
     def arity(self) -> int:
@@ -106,6 +109,12 @@ def _truncmod_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
     return max(low, -reach) if low < 0 else 0, min(high, reach) if high > 0 else 0
 
 
+def _product_bounds(args: tuple[Pair, ...], bits: int) -> Pair:
+    first, second = args
+    corners = [a * b for a in first for b in second]
+    return min(corners), max(corners)
+
+
 def _of_x(name: str, summary: str, ulps: float, smooth: Pair | tuple[float, float]) -> Intrinsic:
     return Intrinsic(name, ("x",), "float", summary, ulps=ulps, smooth=smooth)
 
@@ -162,6 +171,15 @@ _ROWS = (
     _of_integers("truncdiv", ("a", "b"), "a / b, rounded towards 0", _truncdiv_bounds),
     _of_integers(
         "truncmod", ("a", "b"), "the remainder of a / b with the sign of a", _truncmod_bounds
+    ),
+    Intrinsic(
+        "mul_sat",
+        ("a", "b"),
+        "integer",
+        "a * b, or the nearest number that the type holds",
+        bounds=_product_bounds,
+        saturates=True,
+        commutes=True,
     ),
     _of_integers("popcount", ("x",), "the number of bits set in x", _count_bounds),
     _of_integers(

@@ -49,3 +49,23 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
             hint="It has bool, int8 to int64, uint8 to uint64, float16 to float64 and bfloat16.",
         )
     return found
+
+
+def plain_array(value: object) -> Any:
+    """Return an array as one of NumPy's own class, or None if it is none.
+
+    A memory-mapped file is an array; elements of other subclasses can mean something else.
+    """
+    if type(value) is np.memmap:
+        return value.view(np.ndarray)
+    return value if type(value) is np.ndarray else None
+
+
+def read_only_hint(value: object) -> str:
+    """Return what to do about a read-only array that a function writes."""
+    if isinstance(value, np.memmap):
+        return (
+            "Map the file with mode 'r+' to change it, or 'c' to change a copy in memory; "
+            "numpy.array makes a copy."
+        )
+    return "numpy.array makes a copy that can be written."

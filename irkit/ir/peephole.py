@@ -55,7 +55,8 @@ def peephole(
         guard = None if where is None else _call(where, slots)
     except IRKitError as error:
         raise IRKitError(f"rule {name!r}: {error.message}", hint=error.hint, span=span) from error
-    return Rule(name, (type(pattern),), _applier(name, span, matches, build, guard, slots), span)
+    apply = _applier(name, span, matches, build, guard, slots)
+    return Rule(name, (type(pattern),), apply, span, pattern)
 
 
 def _applier(

@@ -1,13 +1,14 @@
 """Child processes with limits of time and memory.
 
-There are two, and both end with their parent. A :class:`Child` is a new interpreter that calls
-functions by name, one after another: it starts anywhere, also beside threads. :func:`run_in_fork`
-runs a function in a copy of this process, which has everything imported already: it takes
-milliseconds, and what was changed in this process is changed there too. Either way a call that
-crashes, hangs or grows is a :class:`ChildDied`, with the last :func:`report` of the child.
+There are two, and both end with their parent. A :class:`Child` is a process that calls functions by
+name, one after another: it starts anywhere, also beside threads; on Linux a server forks it, which
+has irkit imported, in milliseconds. :func:`run_in_fork` runs a function in a copy of this process,
+so what was changed in this process is changed there too. Either way a call that crashes, hangs or
+grows is a :class:`ChildDied`, with the last :func:`report` of the child.
 
 Reading order: limits, timeout (interrupt Python), tracebacks (cut to what matters), messages
-(between the two sides), child (the parent's side), child_main (the child's side), fork; regex.
+(between the two sides), child_main (the child's side), fork_server (which forks children, as its
+owner sees it), fork_server_main, child (the parent's side), fork; regex.
 """
 
 from irkit.processes.child import (
@@ -24,6 +25,7 @@ from irkit.processes.limits import (
     Death as Death,
     Limits as Limits,
     half_of_memory as half_of_memory,
+    signal_name as signal_name,
 )
 from irkit.processes.messages import (
     report as report,
@@ -37,5 +39,6 @@ from irkit.processes.timeout import (
     timeout as timeout,
 )
 from irkit.processes.tracebacks import (
+    dumped_traceback as dumped_traceback,
     traceback_inside as traceback_inside,
 )

@@ -1,7 +1,8 @@
 """A child process that runs functions which may crash, hang or exhaust memory.
 
-The child is spawned, not forked: a fork of a process with threads can hang. It is trusted as much
-as this process; functions are sent by name and imported there.
+The child is not a fork of this process, which can have threads: on Linux a server forks it, which
+has nothing but what irkit imports; elsewhere it is spawned. It is trusted as much as this process;
+functions are sent by name and imported there.
 """
 
 import os
@@ -17,7 +18,8 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from irkit.processes.limits import ChildDied, Limits, death_text
+from irkit.processes.fork_server import ForkedProcess, fork_server
+from irkit.processes.limits import ONE_THREAD, ChildDied, Limits, death_text
 from irkit.processes.messages import (
     REPORT_BYTES,
     ChildSettings,
@@ -59,13 +61,7 @@ class _Process:
         self.log.seek(REPORT_BYTES)
         paths = [path or os.getcwd() for path in sys.path]
         settings = ChildSettings(paths, self.log.fileno(), limits, outer)
-        self.popen = subprocess.Popen(
-            [sys.executable, "-c", _START, msgspec.json.encode(settings).decode()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=env,
-            pass_fds=(self.log.fileno(),),
-        )
+        self.popen = _started(settings, env)
 
     def exchange(self, request: bytes) -> Reply:
         """Send a request and wait for the reply. Raises: ChildDied."""
@@ -86,6 +82,7 @@ class _Process:
         finally:
             if timer is not None:
                 timer.cancel()
+                timer.join()
         if reply.halted:  # The state of the process is unknown.
             what = self.limits.exceeded(reply.halted)
             raise ChildDied(reply.halted, what, reply.traceback, report=self.report())
@@ -126,6 +123,24 @@ class _Process:
         if "MemoryError" in log and code > 0:
             return ChildDied("memory", self.limits.exceeded("memory"), *rest)
         return ChildDied("crash", death_text(code), *rest)
+
+
+def _started(
+    settings: ChildSettings, env: Mapping[str, str]
+) -> "subprocess.Popen[bytes] | ForkedProcess":
+    """Start a process: forked by the server, unless its interpreter needs another environment."""
+    alike = {**os.environ, **ONE_THREAD} == {**env, **ONE_THREAD}
+    server = fork_server() if alike else None
+    if server is not None:
+        with suppress(OSError):
+            return server.fork(settings, env)
+    return subprocess.Popen(
+        [sys.executable, "-c", _START, msgspec.json.encode(settings).decode()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=env,
+        pass_fds=(settings.log,),
+    )
 
 
 class Child:

@@ -28,23 +28,27 @@ def serve(settings: str) -> None:
 
     Crashes and timeouts dump a traceback to the log.
     """
-    found = msgspec.json.decode(settings, type=ChildSettings)
+    serve_settings(msgspec.json.decode(settings, type=ChildSettings))
+
+
+def serve_settings(settings: ChildSettings) -> None:
+    """Serve calls until the parent closes the pipe, in a process that was spawned or forked."""
     source = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # Keeps whatever a call prints out of the replies.
-    os.set_inheritable(found.log, False)
+    os.set_inheritable(settings.log, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent handles interrupts.
     _end_with_parent()
-    faulthandler.enable(found.log)
-    REPORTER.write = partial(write_report, found.log)
+    faulthandler.enable(settings.log)
+    REPORTER.write = partial(write_report, settings.log)
     while True:
         try:
             request = receive(source)
         except EOFError:
             return
-        send(replies, msgspec.msgpack.encode(_reply(request, found)))
+        send(replies, msgspec.msgpack.encode(_reply(request, settings)))
 
 
 def _reply(request: bytes, settings: ChildSettings) -> Reply:

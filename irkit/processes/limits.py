@@ -63,10 +63,11 @@ def death_text(exit_code: int) -> str:
     if exit_code >= 0:
         return f"ended its process with exit code {exit_code}"
     why = " (the system may have run out of memory)" if exit_code == -signal.SIGKILL else ""
-    return f"crashed its process with {_signal_name(-exit_code)}{why}"
+    return f"crashed its process with {signal_name(-exit_code)}{why}"
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as SIGSEGV."""
     try:
         return signal.Signals(number).name
     except ValueError:

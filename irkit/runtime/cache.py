@@ -25,15 +25,18 @@ _MAGIC = b"irkit object 1\n"
 _DIGEST = 32
 
 
-def object_for(llvm_text: str, target: Target) -> bytes:
-    """Return the object file of LLVM IR text, from the cache if possible."""
+def object_for(llvm_text: str, target: Target, *, unroll: bool = True) -> bytes:
+    """Return the object file of LLVM IR text, from the cache if possible.
+
+    ``unroll`` is that of :func:`irkit.codegen.compile_object`.
+    """
     folder = cache_folder()
     if folder is None:
-        return compile_object(llvm_text, target)
-    path = folder / _name(llvm_text, complete_target(target))
+        return compile_object(llvm_text, target, unroll=unroll)
+    path = folder / _name(llvm_text, complete_target(target), unroll)
     found = _read(path)
     if found is None:
-        found = compile_object(llvm_text, target)
+        found = compile_object(llvm_text, target, unroll=unroll)
         _write(path, found)
     return found
 
@@ -66,8 +69,9 @@ def _producer() -> bytes:
     return f"{EMITTER_VERSION} {llvmlite.__version__} {llvm.llvm_version_info}".encode()
 
 
-def _name(llvm_text: str, target: Target) -> str:
-    parts = [target.triple, target.cpu, ",".join(target.features), str(target.opt_level), llvm_text]
+def _name(llvm_text: str, target: Target, unroll: bool) -> str:
+    level = str(target.opt_level) + ("" if unroll else " without unrolling")
+    parts = [target.triple, target.cpu, ",".join(target.features), level, llvm_text]
     digest = hashlib.sha256(_producer())
     for part in parts:
         data = part.encode()

@@ -1,5 +1,6 @@
 """Errors of a call: what is wrong with its arguments, after the stub has rejected them."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -7,7 +8,18 @@ import numpy as np
 
 from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written_buffers
 from irkit.core import DTypeError, IRKitError, ShapeError
-from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype
+from irkit.ir import (
+    Buffer,
+    DType,
+    Expr,
+    PrimFunc,
+    Var,
+    as_int,
+    evaluate,
+    numpy_dtype,
+    plain_array,
+    read_only_hint,
+)
 
 
 def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int] = ()) -> NoReturn:
@@ -32,6 +44,14 @@ def _as_typed(exprs: Sequence[Expr], values: Sequence[int]) -> list[int]:
         value & ((1 << 64) - 1) if expr.dtype.kind == "u" else value
         for expr, value in zip(exprs, values, strict=False)
     ]
+
+
+def without_maps(args: Sequence[Any]) -> list[Any] | None:
+    """Return arguments in which plain arrays show the memory of memory-mapped files, as a stub
+    takes them; None if no file is mapped."""
+    if not any(type(each) is np.memmap for each in args):
+        return None
+    return [plain_array(each) if type(each) is np.memmap else each for each in args]
 
 
 def check_count(func: PrimFunc, args: Sequence[Any]) -> None:
@@ -99,8 +119,8 @@ class Explanation:
 
     def _check_array(self, place: int, buffer: Buffer, is_output: bool) -> None:
         label, given = self.label(place), self.args[place]
-        array: Any = given
-        if type(given) is not np.ndarray:
+        array = plain_array(given)
+        if array is None:
             raise DTypeError(f"{label} must be a NumPy array, found {type(given).__name__}")
         wanted = numpy_dtype(buffer.dtype)
         if array.dtype != wanted:
@@ -110,7 +130,9 @@ class Explanation:
                 f"{label} must have {buffer.rank} dimensions, found shape {array.shape}"
             )
         if is_output and not array.flags.writeable:
-            raise ShapeError(f"{label} is written by the function, but is read-only")
+            raise ShapeError(
+                f"{label} is written by the function, but is read-only", hint=read_only_hint(given)
+            )
         if buffer.strides is None and not array.flags.c_contiguous:
             raise ShapeError(
                 f"{label} must be contiguous in row-major order, found byte strides "
@@ -131,13 +153,19 @@ class Explanation:
             (dim, size, f"dimension {axis} of {label}")
             for axis, (dim, size) in enumerate(zip(buffer.shape, array.shape, strict=True))
         ]
+        # The strides of an empty array, and of a dimension of one element, mean nothing.
+        empty = 0 in array.shape
         for axis, step in enumerate(buffer.strides or ()):
             given, where = array.strides[axis], f"stride {axis} of {label}"
-            if array.shape[axis] > 1 or isinstance(step, Var):
-                if given % array.itemsize and array.shape[axis] > 1:
+            binds = isinstance(step, Var) and step not in self.bound
+            if empty:
+                packed = math.prod(max(size, 1) for size in array.shape[axis + 1 :])
+                found += [(step, packed, where)] if binds else []
+            elif array.shape[axis] > 1 or binds:
+                if given < 0 or given % array.itemsize:
                     raise ShapeError(
-                        f"{where} must be whole elements, found {given} bytes for elements of "
-                        f"{array.itemsize}"
+                        f"{where} is {given} bytes; expected whole elements of "
+                        f"{array.itemsize} bytes, and no negative stride"
                     )
                 found.append((step, given // array.itemsize, where))
         return found
@@ -157,11 +185,8 @@ class Explanation:
                 why = f" = {dim.name}, from {origin}"
             elif wanted is None:
                 wanted = self._evaluated(dim)
-            if wanted != size and not (where.startswith("stride") and self._alone(place, where)):
+            if wanted != size:
                 raise ShapeError(f"{where} must be {wanted}{why}; found {size}")
-
-    def _alone(self, place: int, where: str) -> bool:
-        return self.args[place].shape[int(where.split()[1])] <= 1
 
     def _evaluated(self, dim: Expr) -> int:
         return int(evaluate(dim, {var: value for var, (value, _) in self.bound.items()}))

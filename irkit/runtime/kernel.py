@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from irkit.codegen import (
+    BAD_ARGUMENT,
     assembly,
     emit,
     emit_stubs,
@@ -18,7 +19,7 @@ from irkit.codegen import (
 from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, Var
 from irkit.runtime.cache import object_for
-from irkit.runtime.call import as_scalar, check_count, fail
+from irkit.runtime.call import as_scalar, check_count, fail, without_maps
 from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
 
@@ -55,15 +56,15 @@ class Kernel:
             given = list(args)
             for place in self._scalars:
                 given[place] = as_scalar(self.func, place, args[place])
-        if self._record_size:  # One for each call: calls can run at the same time.
-            record = (ctypes.c_int64 * self._record_size)()
-            status = self._stub(*given, record)
-            if status:
-                fail(self.func, status, args, tuple(record))
-            return
-        status = self._stub(*given)
+        # A record for each call: calls can run at the same time.
+        record = ((ctypes.c_int64 * self._record_size)(),) if self._record_size else ()
+        status = self._stub(*given, *record)
+        if status <= BAD_ARGUMENT:
+            unmapped = without_maps(given)
+            if unmapped is not None:
+                status = self._stub(*unmapped, *record)
         if status:
-            fail(self.func, status, args)
+            fail(self.func, status, args, tuple(record[0]) if record else ())
 
     @property
     def address(self) -> int:

@@ -64,6 +64,7 @@ from irkit.te.intrinsics import (
     lt as lt,
     maximum as maximum,
     minimum as minimum,
+    mul_sat as mul_sat,
     ne as ne,
     popcount as popcount,
     pow as pow,

@@ -23,8 +23,8 @@ def extents(tensor: Tensor) -> tuple[Dim, ...]:
 
 
 def count(dims: Sequence[Dim]) -> Dim:
-    """Return the product of extents."""
-    return known(ir.product(dims))
+    """Return the product of extents; one that i64 does not hold is the largest i64."""
+    return known(ir.element_count(dims))
 
 
 def plus(a: Dim, b: Dim) -> Dim:

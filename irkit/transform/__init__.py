@@ -36,6 +36,7 @@ from irkit.transform.order import (
 from irkit.transform.pipeline import (
     Phase as Phase,
     Pipeline as Pipeline,
+    chain_steps as chain_steps,
 )
 from irkit.transform.pipeline_spec import (
     parse_pipeline as parse_pipeline,
@@ -68,6 +69,7 @@ from irkit.transform.step import (
     Step as Step,
     VerificationFailed as VerificationFailed,
     functions_of as functions_of,
+    list_problems as list_problems,
     script_of as script_of,
 )
 from irkit.transform.sub_pipeline import (

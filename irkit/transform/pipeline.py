@@ -13,7 +13,7 @@ from irkit.transform.order import MissingFact, Order, PlacedPass, check_facts, c
 from irkit.transform.registry import Registry
 from irkit.transform.run import Apply, apply_here, facts_along, run_steps
 from irkit.transform.spec import render_spec
-from irkit.transform.step import IR, Step
+from irkit.transform.step import IR, Step, functions_of
 
 _IR = TypeVar("_IR", bound=Function | IRModule)
 _NOTHING: Mapping[int, frozenset[int]] = MappingProxyType({})
@@ -233,6 +233,31 @@ class Pipeline(msgspec.Struct, frozen=True):
                 hint="Say which phase." if phase is None else "",
             )
         return found[0]
+
+
+def chain_steps(
+    pipelines: Iterable[Pipeline],
+    ir: IR,
+    *,
+    verify: bool = True,
+    time_rules: bool = False,
+    start: int = 0,
+    apply: Apply = apply_here,
+) -> Generator[Step, None, IR]:
+    """Run pipelines one after the other, one step at a time, each unless there is no function of
+    its level; the options are those of :meth:`Pipeline.steps`."""
+    for pipeline in pipelines:
+        if not any(isinstance(func, pipeline.level.functions) for func in functions_of(ir)):
+            continue
+        steps = pipeline.steps(ir, verify=verify, time_rules=time_rules, start=start, apply=apply)
+        while True:
+            try:
+                yield next(steps)
+            except StopIteration as stop:
+                ir = stop.value
+                break
+            start += 1
+    return ir
 
 
 def _spec(p: AnyPass, known: Registry | None) -> str:

@@ -23,9 +23,7 @@ from irkit.transform.facts import Fact
 from irkit.transform.step import (
     IR,
     Attempt,
-    FailureKind,
     NumberedPass,
-    PassFailed,
     PassHalted,
     Step,
     VerificationFailed,
@@ -182,25 +180,25 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
     try:
         after: Any = run.apply(attempt, recorder)
     except PassHalted as error:
-        raise _failed(attempt, error.kind, error.message) from error
+        raise attempt.failure(error.kind, error.message) from error
     # A pass that calls sys.exit is treated like one that raises.
     except (Exception, SystemExit) as error:
         kind = "memory" if isinstance(error, MemoryError) else "exception"
-        raise _failed(attempt, kind, f"{type(error).__name__}: {error}") from error
+        raise attempt.failure(kind, f"{type(error).__name__}: {error}") from error
     seconds = perf_counter() - started
     if not isinstance(after, p.level):
         what = f"it returned {type(after).__name__}, not {p.level.__name__}"
-        raise _failed(attempt, "class", what, after)
+        raise attempt.failure("class", what, after)
     if after is not before and _signature_changed(run.level, before, after):
-        raise _failed(attempt, "signature", "it changed the signature", after)
+        raise attempt.failure("signature", "it changed the signature", after)
     facts = attempt.facts_after
     try:
         problems = run.problems(after, facts, before, p.gives) if run.verify else ()
     except Exception as error:  # For example, a statement in place of an expression.
         what = f"the result cannot be verified: {type(error).__name__}: {error}"
-        raise _failed(attempt, "problems", what, after) from error
+        raise attempt.failure("problems", what, after) from error
     if problems:
-        raise _failed(attempt, "problems", "the result is invalid", after, problems)
+        raise attempt.failure("problems", "the result is invalid", after, problems)
     return Step(
         index=run.index,
         level=run.level,
@@ -219,27 +217,6 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         facts=tuple(fact.name for fact in facts),
         reports=tuple(recorder.rules.values()),
         changes_rounding=p.changes_rounding,
-    )
-
-
-def _failed(
-    attempt: Attempt,
-    kind: FailureKind,
-    what: str,
-    after: object = None,
-    problems: tuple[Problem, ...] = (),
-) -> PassFailed:
-    return PassFailed(
-        what,
-        name=attempt.p.name,
-        pass_text=str(attempt.p),
-        phase=attempt.phase,
-        function=attempt.function,
-        before=attempt.before,
-        after=after,
-        problems=problems,
-        kind=kind,
-        attempt=attempt,
     )
 
 

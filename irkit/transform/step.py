@@ -140,6 +140,27 @@ class Attempt(msgspec.Struct, frozen=True, eq=False):
         kept = dict.fromkeys(fact for fact in self.facts if fact not in self.p.breaks)
         return tuple(kept | dict.fromkeys(self.p.gives))
 
+    def failure(
+        self,
+        kind: FailureKind,
+        what: str,
+        after: object = None,
+        problems: tuple[Problem, ...] = (),
+    ) -> "PassFailed":
+        """Return the error that says that this pass failed, and how."""
+        return PassFailed(
+            what,
+            name=self.p.name,
+            pass_text=str(self.p),
+            phase=self.phase,
+            function=self.function,
+            before=self.before,
+            after=after,
+            problems=problems,
+            kind=kind,
+            attempt=self,
+        )
+
 
 class PassHalted(IRKitError):
     """A pass that was stopped, or that took its process down; ``traceback`` shows where it was.

@@ -4,17 +4,18 @@ from collections.abc import Iterable
 
 import msgspec
 
-from irkit.core import Function
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 from irkit.transform.order import MissingFact
 from irkit.transform.pipeline import Phase, Pipeline
+from irkit.transform.step import IR, functions_of
 
 
-def sub_pipeline(like: Pipeline, placed: Iterable[tuple[int, AnyPass]], func: Function) -> Pipeline:
+def sub_pipeline(like: Pipeline, placed: Iterable[tuple[int, AnyPass]], ir: IR) -> Pipeline:
     """Return a pipeline of some of the passes of another.
 
-    A fact that a pass needs and no pass gives is assumed if the function has it. Raises: IRKitError
+    A fact that a pass needs and no pass gives is assumed if the function, or each one of a module,
+    has it. Raises: IRKitError
     if the passes cannot run in this order on this function.
     """
     kept: dict[int, list[AnyPass]] = {}
@@ -32,6 +33,7 @@ def sub_pipeline(like: Pipeline, placed: Iterable[tuple[int, AnyPass]], func: Fu
             return msgspec.structs.replace(like, phases=phases, facts=facts)
         except MissingFact as error:
             fact = needed[error.fact]
-            if fact in facts or like.level.verify(func) or fact.problems(func):
+            funcs = functions_of(ir, like.level.functions)
+            if fact in facts or any(like.level.verify(f) or fact.problems(f) for f in funcs):
                 raise
             facts = (*facts, fact)

@@ -137,13 +137,6 @@ def test_a_pipeline_and_places_in_another_exclude_each_other(folder: Shell) -> N
     assert "--pipeline names all passes" in done.err
 
 
-def test_graph_functions_are_not_reduced(folder: Shell) -> None:
-    folder.write("graph.irs", "def g(x: f32[2]):\n    return x\n")
-    done = folder("reduce", "graph.irs")
-    assert done.code == 2
-    assert "graph.irs has no function over loops to reduce" in done.err
-
-
 def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:
     folder.write("raise_in_a_test.py", RAISING)
     folder("opt", "kernel.irs", "--pass", "3:raise_in_a_test:fail")
@@ -160,7 +153,7 @@ def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:
 def test_a_pass_that_never_ends_is_reduced_under_a_time_limit(folder: Shell) -> None:
     folder.write("raise_in_a_test.py", RAISING)
     placed = ("--pass", "3:raise_in_a_test:hang")
-    done = folder("reduce", "kernel.irs", *placed, "--pass-timeout", "0.1", "--seconds", "2")
+    done = folder("reduce", "kernel.irs", *placed, "--pass-timeout", "0.1", "--seconds", "20")
     assert done.code == 0, done.err
     assert "did not end within 0.1 s" in done.out
     assert "2 lines, 1 passes" in done.out

@@ -11,6 +11,7 @@ from irkit.schedule import PRIMITIVES
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 FOLDERS = ("irkit", "passes", "phases", "fuzz", "tests", "examples", "benchmarks")
+PROOFS = ROOT / "docs" / "proofs.md"
 # What the pages on writing passes make, and what `irkit reduce` writes.
 MADE = {"shorten_loops.py", "test_shorten_loops.py", "test_reduced.py", "squares.py"}
 
@@ -42,3 +43,14 @@ def test_every_primitive_has_its_line_on_the_page() -> None:
     page = (ROOT / "docs" / "schedules.md").read_text()
     looking = {name for name in PRIMITIVES if name.startswith("get_")} | {"work_on"}
     assert [name for name in PRIMITIVES if f"`{name}(" not in page and name not in looking] == []
+
+
+def test_the_python_of_the_page_on_proofs_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("z3")
+    blocks = re.findall(r"^```python\n(.*?)^```$", PROOFS.read_text(), flags=re.M | re.S)
+    assert len(blocks) > 1
+    for code in blocks:
+        exec(code, {})
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("Proved(")
+    assert "x = " in second

@@ -28,7 +28,7 @@ def test_every_python_example_of_the_readme_runs_in_order(
     scope: dict[str, Any] = {}
     assert run_python(ROOT / "README.md", scope) == 3
     check = scope["test_unroll_small_loops"].irkit_check
-    few = {"examples": 5, "hash_seeds": (), "fires": 0.0}
+    few = {"examples": 5, "hash_seeds": (), "fires": 0}
     check.settings = msgspec.structs.replace(check.settings, **few)
     check.profile = "ci"
     scope["test_unroll_small_loops"]()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, ShapeError
 from irkit.graph import (
     Constant,
     GraphFunc,
@@ -162,3 +162,16 @@ def test_two_values_of_one_name_cannot_be_planned() -> None:
     bindings = tuple(renamed if bind is second else bind for bind in func.body.bindings)
     with pytest.raises(IRKitError, match="two values are named"):
         memory_plan(func.replace(body=func.body.replace(bindings=bindings)))
+
+
+@pytest.mark.parametrize("size", [1 << 30, 1 << 32])
+def test_values_that_no_memory_holds_are_refused(size: int) -> None:
+    func = parse(f"""def main(x: f32[{size}, 1], y: f32[1, {size}]):
+    a = add(x, y)
+    b = relu(a)
+    c = relu(b)
+    d = add(b, c)
+    return d
+""")
+    with pytest.raises(ShapeError, match="bytes together"):
+        memory_plan(func)

@@ -38,9 +38,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     inner = cache.compile_object
 
-    def counted(text: str, target: Target) -> bytes:
+    def counted(text: str, target: Target, *, unroll: bool = True) -> bytes:
         texts.append(text)
-        return inner(text, target)
+        return inner(text, target, unroll=unroll)
 
     monkeypatch.setattr(cache, "compile_object", counted)
     return texts

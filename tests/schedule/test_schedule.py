@@ -5,8 +5,10 @@ import pytest
 import irkit
 from irkit import te
 from irkit.core import walk
-from irkit.ir import For
-from irkit.schedule import Schedule
+from irkit.ir import F32, Buffer, Const, For, Store, index
+from irkit.schedule import Check, Schedule
+from irkit.schedule.trace import traced_schedule
+from irkit.transform import VerificationFailed
 from tests.schedule.kernels import chain
 from tests.schedule.programs import added
 
@@ -24,6 +26,29 @@ def test_the_output_in_a_notebook_is_bounded() -> None:
     shown = sch._repr_html_()
     assert len(shown) <= 200_000
     assert "more lines" in shown
+
+
+UNBOUND = Store(Buffer("T", (index(8),), "f32"), (index(0),), Const(1.0, F32))
+
+
+@pytest.mark.parametrize("check", ["verify", "each", "off"])
+def test_a_function_that_does_not_verify_is_refused_at_once(check: Check) -> None:
+    broken = added()["main"].replace(body=UNBOUND)
+    with pytest.raises(VerificationFailed, match="'main' is invalid") as caught:
+        irkit.Schedule(broken, check=check)
+    assert "buffer 'T' is used but bound nowhere before" in caught.value.hint
+    sch = irkit.Schedule(irkit.IRModule({**added().functions, "g": broken.replace(name="g")}))
+    with pytest.raises(VerificationFailed, match="'g' is invalid"):
+        sch.work_on("g")
+    assert sch.func_working_on == "main"
+
+
+def test_copies_of_a_schedule_verify_its_function_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sch = irkit.Schedule(added())
+    calls: list[object] = []
+    monkeypatch.setattr(traced_schedule, "verify", calls.append)
+    sch.copy().copy()
+    assert calls == []
 
 
 def test_work_on_continues_with_another_function() -> None:

@@ -10,9 +10,12 @@ import numpy as np
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
+from irkit.cli.flags.programs import SHAPE, ProgramFile, kind_of, read_program, shapes_of
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
-from irkit.core import IRKitError
-from irkit.phases import Flow
+from irkit.codegen import complete_target
+from irkit.core import IRKitError, as_target
+from irkit.debug import MAX_STEPS
+from irkit.phases import Flow, for_target
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline
 
@@ -41,7 +44,11 @@ _OPTIONS: tuple[Option, ...] = (
         "the interpreter too long]",
     ),
     SCHEDULE,
+    SHAPE,
 )
+MODEL_STEPS = 50_000
+"""Most steps that the interpreter may take for a kernel of a model: native code runs the larger
+ones, or a network would take minutes."""
 
 
 class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,28 +63,43 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     native: bool | None
     schedule: str | None
+    shapes: tuple[str, ...] = ()
 
-    def flow(self) -> Flow:
-        """Return the pipelines that the options ask for; the loop phases end at
-        ``--stop-after``."""
+    @property
+    def places_passes(self) -> bool:
+        """Return True if the options change which passes run."""
+        return bool(self.passes or self.disabled or self.stop_after is not None)
+
+    def program(self, file: str) -> ProgramFile:
+        """Read the program in a file. Raises: IRKitError, UsageError."""
+        if self.schedule is not None and kind_of(file) != "text":
+            raise click.UsageError("--schedule is for loop IR (.irs)")
+        return read_program(file, shapes_of(self.shapes))
+
+    def pipelines(self, program: ProgramFile) -> tuple[Pipeline, ...]:
+        """Return the pipelines that the options ask for: that of graphs if the program has some,
+        then the loop phases up to ``--stop-after``."""
         flow = flow_of(self.passes, self.disabled)
-        if self.stop_after is None:
-            return flow
-        return msgspec.structs.replace(flow, loops=flow.loops.stop_after(self.stop_after))
-
-    def loop_passes(self) -> Pipeline:
-        """Return the passes that run on loops, up to ``--stop-after``."""
-        flow = self.flow()
-        return flow.lowering if self.stop_after is None else flow.loops
+        loops = flow.lowering if self.stop_after is None else flow.loops.stop_after(self.stop_after)
+        if not program.is_of_graphs:
+            if program.recorded and flow.graph != Flow().graph:
+                raise IRKitError(
+                    "the trace begins with loop functions, or holds only digests of its constants: "
+                    "graph passes have nothing to run on",
+                    hint="Give the model itself.",
+                )
+            return (loops,)
+        return for_target(flow.graph, complete_target(as_target("llvm"))), loops
 
     def schedule_trace(self) -> ScheduleTrace:
         """Return the schedule to run first; it is empty without ``--schedule``."""
         return schedule_from(self.schedule)
 
-    def options(self) -> dict[str, Any]:
+    def options(self, program: ProgramFile) -> dict[str, Any]:
         """Return the options of :func:`irkit.debug.check`."""
         return {
-            "inputs": _arrays(self.inputs) if self.inputs is not None else None,
+            "max_steps": MODEL_STEPS if program.is_of_kernels else MAX_STEPS,
+            "inputs": _arrays(self.inputs) if self.inputs is not None else {},
             "dims": dict(_dim(text) for text in self.dims),
             "seed": self.seed,
             "samples": self.samples,

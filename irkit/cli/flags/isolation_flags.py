@@ -1,19 +1,17 @@
 """Options of the verbs that run passes: ``--isolate``, limits of time and memory, crash folders."""
 
+import sys
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import click
 
 from irkit.cli.flags.flag_values import Option, Verb, with_options
-from irkit.debug import IsolationPolicy
+from irkit.debug import Isolated, IsolationPolicy
 
+_ISOLATE = "Run passes in a separate process, so that a crash ends only that process: all, or none."
 _OPTIONS: tuple[Option, ...] = (
-    click.option(
-        "--isolate",
-        is_flag=True,
-        help="Run passes in a separate process, so that a crash ends only that process.",
-    ),
     click.option(
         "--pass-timeout",
         type=click.FloatRange(min=0, min_open=True),
@@ -38,17 +36,37 @@ _OPTIONS: tuple[Option, ...] = (
 )
 
 
-def with_isolation_flags(verb: Verb) -> Verb:
-    """Add the options that isolate passes to a verb, as one parameter ``guard``."""
+def isolate_flag(*, users: bool) -> Option:
+    """Return the option ``--isolate``; with ``users``, passes that are not irkit's run in a
+    separate process by default, where one starts quickly."""
+    default = "those that are not irkit's" if users and sys.platform == "linux" else "none"
+    text = f"{_ISOLATE}  [default: {default}]"
+    return click.option("--isolate/--no-isolate", default=None, help=text)
 
-    @wraps(verb)
-    def run(**values: Any) -> None:
-        isolate = values.pop("isolate") or values["pass_memory"] is not None
-        folder = values.pop("crash_dir")
-        crash_dir = None if values.pop("no_crash_dir") else folder
-        guard = IsolationPolicy(
-            isolate, values.pop("pass_timeout"), values.pop("pass_memory"), crash_dir
-        )
-        verb(**values, guard=guard)
 
-    return with_options(run, _OPTIONS)
+def isolated(wanted: bool | None, *, users: bool) -> Isolated:
+    """Return which passes run in a separate process, from the value of ``--isolate``."""
+    if wanted is None:
+        return "users" if users and sys.platform == "linux" else "none"
+    return "all" if wanted else "none"
+
+
+def with_isolation_flags(*, users: bool) -> Callable[[Verb], Verb]:
+    """Add the options that isolate passes to a verb, as one parameter ``guard``.
+
+    With ``users``, passes that are not irkit's run in a separate process unless the user says no.
+    """
+
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def run(**values: Any) -> None:
+            wanted, memory = values.pop("isolate"), values.pop("pass_memory")
+            which = "all" if memory is not None else isolated(wanted, users=users)
+            folder = values.pop("crash_dir")
+            crash_dir = None if values.pop("no_crash_dir") else folder
+            guard = IsolationPolicy(which, values.pop("pass_timeout"), memory, crash_dir)
+            verb(**values, guard=guard)
+
+        return with_options(run, (isolate_flag(users=users), *_OPTIONS))
+
+    return decorate

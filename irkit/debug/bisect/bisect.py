@@ -1,7 +1,8 @@
 """Search for the pass that breaks a program and the rewrite inside it, or the schedule step."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import msgspec
 from numpy.typing import ArrayLike
 
 from irkit.debug.bisect.culprit import Culprit
@@ -24,9 +25,70 @@ from irkit.transform import (
     facts_after,
 )
 
+Progress = Callable[[Verdict], object]
+
+
+def no_progress(verdict: Verdict) -> None:
+    """Show nothing."""
+
+
+class GuiltyStep(msgspec.Struct, frozen=True):
+    """The first step that breaks a program: its verdict, and the IR before and after it.
+
+    ``p`` is its pass and ``pipeline`` that of the pass; both are None for a step of a schedule.
+    ``original`` is the loop function before all steps, if the step is about one.
+    """
+
+    verdict: Verdict
+    before: IR
+    after: object
+    p: AnyPass | None = None
+    pipeline: Pipeline | None = None
+    original: PrimFunc | None = None
+
+
+def find_guilty_step(
+    pipelines: Pipeline | Sequence[Pipeline],
+    ir: IR,
+    options: CheckOptions,
+    *,
+    apply: Apply = apply_here,
+    failed: Callable[[PassFailed], object] | None = None,
+    schedule: ScheduleTrace = NO_SCHEDULE,
+    progress: Progress = no_progress,
+) -> GuiltyStep | None:
+    """Return the first step that breaks a program, or None; the arguments are those of
+    :func:`bisect`."""
+    known: dict[int, Step] = {}
+    raised: list[PassFailed] = []
+    originals: dict[str, IR] = {}
+
+    def recorded() -> Iterator[Step]:
+        try:
+            for step in scheduled_steps(ir, schedule, pipelines, apply=apply):
+                originals.setdefault(step.function, step.before)
+                known[step.index] = step
+                yield step
+        except PassFailed as error:
+            raised.append(error)
+            raise
+
+    verdict = first_wrong(verdicts(recorded(), options, failed=failed), progress)
+    if verdict is None:
+        return None
+    at = known.get(verdict.index)
+    before, after = _before_and_after(raised[0] if at is None else at)
+    if verdict.phase == SCHEDULE:
+        return GuiltyStep(verdict, before, after)
+    stages = (pipelines,) if isinstance(pipelines, Pipeline) else pipelines
+    pipeline, p = _pass_at(stages, verdict)
+    original = originals.get(verdict.function)
+    original = original if isinstance(original, PrimFunc) else None
+    return GuiltyStep(verdict, before, after, p, pipeline, original)
+
 
 def bisect(
-    pipeline: Pipeline,
+    pipelines: Pipeline | Sequence[Pipeline],
     ir: IR,
     inputs: Mapping[str, ArrayLike] | None = None,
     *,
@@ -37,38 +99,54 @@ def bisect(
     apply: Apply = apply_here,
     failed: Callable[[PassFailed], object] | None = None,
     schedule: ScheduleTrace = NO_SCHEDULE,
+    progress: Progress = no_progress,
 ) -> Culprit | None:
-    """Return the first pass of a pipeline that breaks a program, and the rewrites in it that do.
+    """Return the first pass that breaks a program, and the rewrites in it that do.
 
-    A ``schedule`` runs first; the culprit can be one of its steps. ``apply`` runs each pass;
-    ``failed`` is called with a pass that fails before there is a verdict, and can add to its hint.
-    The other options are those of :func:`check`. Returns None if every step keeps the meaning.
+    ``pipelines`` is a pipeline, or several that run one after the other, as a model needs. A
+    ``schedule`` runs first; the culprit can be one of its steps. ``apply`` runs each pass;
+    ``failed`` is called with a pass that fails before there is a verdict, and can add to its hint;
+    ``progress`` is called with each verdict. The other options are those of :func:`check`. Returns
+    None if every step keeps the meaning.
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
-    states: list[tuple[IR, object]] = []
+    found = find_guilty_step(
+        pipelines,
+        ir,
+        options,
+        apply=apply,
+        failed=failed,
+        schedule=schedule,
+        progress=progress,
+    )
+    return None if found is None else culprit_of(found, options, schedule=schedule, apply=apply)
 
-    def recorded() -> Iterator[Step]:
-        try:
-            for step in scheduled_steps(ir, schedule, pipeline, apply=apply):
-                states.append((step.before, step.after))
-                yield step
-        except PassFailed as error:
-            states.append((error.before, error.after))
-            if failed is not None and error.phase != SCHEDULE:
-                failed(error)
-            raise
 
-    verdict = next((each for each in verdicts(recorded(), options) if each.is_wrong), None)
-    if verdict is None:
-        return None
-    before, after = states[-1]
-    if verdict.phase == SCHEDULE:
-        step = step_of(schedule, verdict.pass_text)
+def culprit_of(
+    found: GuiltyStep,
+    options: CheckOptions,
+    *,
+    schedule: ScheduleTrace = NO_SCHEDULE,
+    apply: Apply = apply_here,
+) -> Culprit:
+    """Return the rewrites that break a program, or the step of the schedule."""
+    verdict, before, after = found.verdict, found.before, found.after
+    if found.pipeline is None or found.p is None:
+        traced = step_of(schedule, verdict.pass_text)
         bad = after if isinstance(after, PrimFunc) else None
-        return Culprit(verdict, step, before, good=before, bad=bad)
-    p = _pass_at(pipeline, verdict)
-    facts = _facts_after(pipeline, p, verdict.phase)
-    return RewriteSearch(pipeline.level, facts, p, before, verdict, options, apply).culprit()
+        return Culprit(verdict, traced, before, good=before, bad=bad)
+    facts = _facts_after(found.pipeline, found.p, verdict.phase)
+    level = found.pipeline.level
+    return RewriteSearch(level, facts, found.p, before, verdict, options, apply).culprit()
+
+
+def first_wrong(found: Iterable[Verdict], progress: Progress = no_progress) -> Verdict | None:
+    """Return the first wrong verdict, or None; ``progress`` is called with each."""
+    for each in found:
+        progress(each)
+        if each.is_wrong:
+            return each
+    return None
 
 
 def guilty_rewrites(
@@ -83,10 +161,19 @@ def guilty_rewrites(
     return RewriteSearch(step.level, (), p, step.before, verdict, options, apply).culprit()
 
 
-def _pass_at(pipeline: Pipeline, verdict: Verdict) -> AnyPass:
-    """Return the pass of a verdict; passes with the same text in one phase are equal."""
+def _before_and_after(of: Step | PassFailed) -> tuple[IR, object]:
+    return of.before, of.after
+
+
+def _pass_at(pipelines: Sequence[Pipeline], verdict: Verdict) -> tuple[Pipeline, AnyPass]:
+    """Return the pass of a verdict and its pipeline; passes with the same text in one phase are
+    equal."""
+    wanted = verdict.level, verdict.phase, verdict.pass_text
     return next(
-        p for phase, p in pipeline.placed if phase == verdict.phase and str(p) == verdict.pass_text
+        (pipeline, p)
+        for pipeline in pipelines
+        for phase, p in pipeline.placed
+        if (pipeline.level.name, phase, str(p)) == wanted
     )
 
 

@@ -69,7 +69,7 @@ class RewriteSearch:
         }
         self.graph: GraphSubject | None = None
         if not self.by_verifier and graph_of(before) is not None:
-            self.graph = GraphSubject(before, options.inputs, options.dims, options.seed)
+            self.graph = GraphSubject(before, options, worker)
         self.facts = facts if verdict.how == "" else ()
         self._known: dict[frozenset[int], _Outcome] = {}
 
@@ -179,9 +179,8 @@ class RewriteSearch:
         if self.by_verifier:
             return _Outcome.GOOD
         if self.graph is not None:
-            status = self.graph.compare_step(
-                self.before, after, changes_rounding=self.p.changes_rounding
-            )["status"]
+            rounds = self.p.changes_rounding
+            status = self.graph.compare_step(after, changes_rounding=rounds)["status"]
             return _Outcome.BAD if status in WRONG else _Outcome.GOOD
         for name, func in _loop_functions(after).items():
             subject = self.subjects.get(name)

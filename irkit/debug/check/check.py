@@ -4,7 +4,7 @@ Each function is run before and after each step that changed it, on inputs that 
 for it. ``docs/semantics.md`` and ``precision`` define what may differ, and by how much.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,11 +14,14 @@ from irkit.core import IRKitError, IRModule
 from irkit.debug.check.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.proof import require_prover, with_proof
 from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import input_names
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import PrimFunc
+from irkit.ir import LOOP_LEVEL, PrimFunc
+from irkit.proof import Prover
 from irkit.transform import IR, PassFailed, Step
 
 
@@ -30,33 +33,62 @@ def check(
     seed: int = 0,
     samples: int = 4,
     native: bool | None = None,
+    prove: bool = False,
+    max_steps: int = MAX_STEPS,
+    together: bool = False,
 ) -> tuple[Verdict, ...]:
     """Return a verdict on every step of a trace, or of steps as a pipeline yields them.
 
     ``inputs`` are arrays by the names of parameters; without them, ``samples`` sets are made from
     ``seed``. ``dims`` fixes symbolic dimensions by name. ``native`` True runs every stage as native
-    code too, False runs none, None only what takes too long to interpret.
+    code too, False runs none, None only what takes more than ``max_steps`` to interpret.
+    ``together`` is that of :class:`CheckOptions`. ``prove`` looks for a proof of each step of a
+    loop function; where there is one, the basis of the verdict is "proved".
+
+    Raises: IRKitError if ``prove`` needs z3, which is not installed.
     """
-    options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
+    options = CheckOptions(
+        inputs or {},
+        dims or {},
+        seed,
+        samples,
+        native,
+        max_steps=max_steps,
+        together=together,
+        prove=prove,
+    )
     return tuple(verdicts(steps, options))
 
 
 def verdicts(
-    steps: Iterable[Step], options: CheckOptions, worker: NativeWorker | None = None
+    steps: Iterable[Step],
+    options: CheckOptions,
+    worker: NativeWorker | None = None,
+    *,
+    failed: Callable[[PassFailed], object] | None = None,
 ) -> Iterator[Verdict]:
     """Check steps one after the other; a pass that fails yields the last verdict.
 
     ``worker`` runs untrusted native code and stays open; without one, a worker is started for these
-    steps.
+    steps. ``failed`` is called with a pass that fails before there is a verdict.
     """
     own = NativeWorker(options.seconds)
-    subjects = _Subjects(worker if worker is not None else own)
+    prover = require_prover() if options.prove else None
+    subjects = _Subjects(worker if worker is not None else own, prover)
     count = 0
     try:
-        for step in steps:
-            count = step.index + 1
-            yield from _check_step(step, subjects, options)
+        for group in _groups(steps, options):
+            stages = _stages(group)
+            if len(stages) > 2:
+                subjects.of(stages[0], options).settle(stages)
+            for step in group:
+                count = step.index + 1
+                yield from _check_step(step, subjects, options)
+            if options.together and stages:
+                subjects.pop(stages[0].name, None)  # Its outcomes take memory.
     except PassFailed as error:
+        if failed is not None:
+            failed(error)
         yield Verdict(
             count,
             error.function,
@@ -65,24 +97,58 @@ def verdicts(
             error.pass_text,
             "failed",
             message=f"{error.what}\n  {error.hint}" if error.hint else error.what,
+            level=LOOP_LEVEL.name if error.attempt is None else error.attempt.level.name,
         )
     finally:
         own.close()
-    _check_names(options, [subject.func for subject in subjects.values()])
+    _check_names(options, subjects.names)
 
 
-def _check_names(options: CheckOptions, funcs: list[PrimFunc]) -> None:
-    """Raise IRKitError for a name that no function has."""
-    known = {name for func in funcs for name in input_names(func)}
+def _groups(steps: Iterable[Step], options: CheckOptions) -> Iterator[list[Step]]:
+    """Yield each step alone or, to be judged together, all steps in a row of one loop function."""
+    group: list[Step] = []
+    try:
+        for step in steps:
+            if group and not (options.together and _continues(group[-1], step)):
+                yield group
+                group = []
+            group.append(step)
+    except PassFailed:
+        if group:
+            yield group
+        raise
+    if group:
+        yield group
+
+
+def _continues(last: Step, step: Step) -> bool:
+    return isinstance(step.before, PrimFunc) and last.after is step.before
+
+
+def _stages(group: Sequence[Step]) -> list[PrimFunc]:
+    """Return the versions of a function, each once."""
+    versions = [group[0].before, *(step.after for step in group if step.changed)]
+    return [each for each in versions if isinstance(each, PrimFunc)]
+
+
+def _check_names(options: CheckOptions, known: set[str]) -> None:
+    """Raise IRKitError for a name that no function has; ``known`` is empty without functions."""
     for name in (*options.inputs, *options.dims):
-        if funcs and name not in known:
+        if known and name not in known:
             listed = ", ".join(sorted(known)) or "none"
             raise IRKitError(f"there is no parameter or dimension {name!r}; there are: {listed}")
 
 
 def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Iterator[Verdict]:
     blank = Verdict(
-        step.index, step.function, step.phase, step.name, step.pass_text, "same", step.changed
+        step.index,
+        step.function,
+        step.phase,
+        step.name,
+        step.pass_text,
+        "same",
+        step.changed,
+        level=step.level.name,
     )
     if not step.changed:
         yield blank
@@ -95,46 +161,55 @@ def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Ite
         yield msgspec.structs.replace(blank, status="failed", message=broken)
         return
     if not pairs or graph_of(step.before) is not graph_of(step.after):
-        yield msgspec.structs.replace(blank, **_check_graph(step, options))
-    for name, before, after in pairs:
-        if name not in subjects:
-            subjects[name] = Subject(before, options, subjects.worker)
-            yield from subjects[name].check_native(blank)
-        rounds = step.changes_rounding
-        yield subjects[name].verdict(blank, before, after, changes_rounding=rounds)
+        yield msgspec.structs.replace(blank, **_check_graph(step, options, subjects.worker))
+    for before, after in pairs:
+        subject = subjects.of(before, options)
+        yield from subject.check_native(blank)
+        made = subject.verdict(blank, before, after, changes_rounding=step.changes_rounding)
+        if subjects.prover is not None:
+            made = with_proof(made, subject, before, after, subjects.prover)
+        yield made
 
 
-def _check_graph(step: Step, options: CheckOptions) -> dict[str, Any]:
+def _check_graph(step: Step, options: CheckOptions, worker: NativeWorker) -> dict[str, Any]:
     before, after = step.before, step.after
-    modules = isinstance(before, IRModule) and isinstance(after, IRModule)
     if isinstance(before, IRModule) and isinstance(after, IRModule) and only_adds(before, after):
         return {"tried": "its functions, which are unchanged", "basis": "tested"}
     if graph_of(before) is None or graph_of(after) is None:
         return {"status": "not known", "message": "there is no function to run"}
-    max_steps = None if options.kernels or not modules else options.max_steps
     try:
-        subject = GraphSubject(before, options.inputs, options.dims, options.seed, max_steps)
+        subject = GraphSubject(before, options, worker)
     except IRKitError as error:
         return {"status": "not known", "message": str(error)}
-    return subject.compare_step(before, after, changes_rounding=step.changes_rounding)
+    return subject.compare_step(after, changes_rounding=step.changes_rounding)
 
 
-def _changed_functions(before: IR, after: IR) -> Iterator[tuple[str, PrimFunc, PrimFunc]]:
+def _changed_functions(before: IR, after: IR) -> Iterator[tuple[PrimFunc, PrimFunc]]:
     if isinstance(before, PrimFunc) and isinstance(after, PrimFunc):
-        yield before.name, before, after
+        yield before, after
     elif isinstance(before, IRModule) and isinstance(after, IRModule):
         for name, func in before.functions.items():
             other = after.functions.get(name)
             if isinstance(func, PrimFunc) and isinstance(other, PrimFunc) and func is not other:
-                yield name, func, other
+                yield func, other
 
 
 class _Subjects(dict[str, Subject]):
-    """The functions seen so far, and the child process that runs their untrusted native code.
+    """The functions seen so far, the child process that runs their untrusted native code, and what
+    was proved.
 
-    They share one process: starting it takes longer than most checks.
+    They share one process: starting it takes longer than most checks. ``names`` are those of the
+    inputs and dimensions of all functions seen.
     """
 
-    def __init__(self, worker: NativeWorker) -> None:
+    def __init__(self, worker: NativeWorker, prover: Prover | None) -> None:
         super().__init__()
-        self.worker = worker
+        self.worker, self.prover = worker, prover
+        self.names: set[str] = set()
+
+    def of(self, func: PrimFunc, options: CheckOptions) -> Subject:
+        """Return the subject of a function; one that is new is prepared."""
+        if func.name not in self:
+            self.names |= input_names(func)
+            self[func.name] = Subject(func, options, self.worker)
+        return self[func.name]

@@ -1,6 +1,8 @@
 """Comparison of a function before and after a step, on one set of inputs after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -21,8 +23,8 @@ class _Start(Protocol):
 class Comparison:
     """One step of a function, run by one executor.
 
-    Results are compared bit by bit; NaN equals NaN, and the signs of zeros that come from ``min``
-    and ``max`` do not matter. Other bits are right only if the step declares that it
+    Results are compared bit by bit; NaN equals NaN, and signs of zeros that come from ``min`` and
+    ``max``, before or after, do not matter. Other bits are right only if the step declares that it
     ``changes_rounding``, and only within the bound of the original function.
     """
 
@@ -37,7 +39,7 @@ class Comparison:
         self.subject, self.runs = subject, runs
         self.before, self.after = before, after
         self.changes_rounding = changes_rounding
-        self._zeros: list[PrimFunc] | None = None
+        self._zeros: tuple[list[PrimFunc], list[PrimFunc]] | None = None
 
     def on(self, number: int) -> dict[str, object]:
         """Return fields of a verdict for the inputs of a number."""
@@ -53,7 +55,8 @@ class Comparison:
             message = f"the input of the step fails: {expected.error}"
             return {"status": "not known", "message": message}
         if found.error:
-            return {"status": "failed", "message": found.error}
+            status = "out of bounds" if found.outside else "failed"
+            return {"status": status, "message": found.error}
         pairs = zip(expected.arrays, found.arrays, strict=True)
         if all(identical(a, b) for a, b in pairs):
             return {"status": "same"}
@@ -66,44 +69,84 @@ class Comparison:
     def _with_zeros_of(
         self, number: int, expected: Sequence[Array], found: Sequence[Array]
     ) -> list[Array]:
-        """Return the expected arrays, with elements of ``found`` that differ only because ``min``
-        or ``max`` may give either zero."""
-        made = [array.copy() for array in expected]
         if self._zeros is None:
-            self._zeros = _with_other_zeros(self.before)
-        for other in self._zeros:
-            try:
-                outcome = self.runs.executor.run(other, self.runs.inputs[number].copied())
-            except StepLimit:
-                continue
-            for array, choice, got in zip(made, outcome.arrays, found, strict=not outcome.error):
-                if is_float(array):
-                    same = same_bits(choice, got)
-                    array[same] = got[same]
-        return made
+            self._zeros = with_other_zeros(self.before), with_other_zeros(self.after)
+        wanted = _outcomes(self._zeros[0], self.runs, number)
+        got = _outcomes(self._zeros[1], self.runs, number)
+        return _reconciled([expected, *wanted], [found, *got])
 
     def _rounded(self, number: int, found: CallOutcome) -> dict[str, object]:
+        """Compare with the original function, each element within its bound. Where a bound says
+        nothing, only a difference beyond it counts; so an array may differ only there, and then it
+        is not known whether it is right."""
         own, limits = self.subject.start(self.runs, number)
         if own.error:
             return {"status": "not known", "message": f"the original function fails: {own.error}"}
-        for array, limit, buffer in zip(own.arrays, limits, _buffers(self.before), strict=True):
-            if limit is not None and is_useless(array, limit):
-                message = f"rounding can explain any value of {buffer.name!r} on these inputs"
-                return {"status": "not known", "message": message}
-        result = difference_of(self.before, own.arrays, found.arrays, limits)
-        return result | ({"status": "rounds differently"} if result["status"] == "same" else {})
+        unknown, verified, got = "", False, list(found.arrays)
+        for at, (array, limit) in enumerate(zip(own.arrays, limits, strict=True)):
+            if limit is not None:
+                other = _differ(array, got[at])
+                lost = other & np.isinf(limit)
+                useless = other & is_useless(array, limit)
+                got[at] = np.where(lost, array, got[at]).astype(array.dtype)
+                verified |= bool((other & ~useless).any())
+                if useless.any():
+                    unknown = unknown or _buffers(self.before)[at].name
+        result = difference_of(self.before, own.arrays, got, limits)
+        if result["status"] != "same":
+            return result
+        if unknown and not verified:
+            message = f"rounding can explain any value of {unknown!r} on these inputs"
+            return {"status": "not known", "message": message}
+        return result | {"status": "rounds differently"}
 
 
-def is_useless(array: Array, limit: Array) -> bool:
-    """Return True if a bound on the error of an array says nothing: it is not finite, or larger
-    than every value."""
+def with_equal_zeros(
+    func: PrimFunc, number: int, expected: OutcomeCache, found: OutcomeCache
+) -> list[Array]:
+    """Return what one executor makes of a function, with elements of what another one does that
+    differ only because ``min`` or ``max`` may give either zero."""
+    zeros = with_other_zeros(func)
+    wanted = [expected.outcome(func, number).arrays, *_outcomes(zeros, expected, number)]
+    return _reconciled(
+        wanted, [found.outcome(func, number).arrays, *_outcomes(zeros, found, number)]
+    )
+
+
+def _outcomes(
+    funcs: Sequence[PrimFunc], runs: OutcomeCache, number: int
+) -> Iterator[Sequence[Array]]:
+    for func in funcs:
+        with suppress(StepLimit):
+            outcome = runs.executor.run(func, runs.inputs[number].copied())
+            if not outcome.error:
+                yield outcome.arrays
+
+
+def _reconciled(wanted: Sequence[Sequence[Array]], got: Sequence[Sequence[Array]]) -> list[Array]:
+    """Return the first of the wanted results, with those elements of the first result that any
+    choice of zeros on both sides makes equal."""
+    made = [array.copy() for array in wanted[0]]
+    for one, other in product(wanted, got):
+        for array, a, b, own in zip(made, one, other, got[0], strict=True):
+            same = same_bits(a, b) if is_float(a) else np.asarray(a == b)
+            array[same] = own[same]
+    return made
+
+
+def _differ(a: Array, b: Array) -> Array:
+    """Return where arrays hold different numbers; zeros are equal, and NaN equals NaN."""
+    if not is_float(a):
+        return np.asarray(a != b)
+    return np.asarray(~same_bits(a, b) & (a != b))
+
+
+def is_useless(array: Array, limit: Array) -> Array:
+    """Return where a bound on the error of an element says nothing: it is not finite, or larger
+    than the value."""
     with np.errstate(all="ignore"):
         sizes = np.abs(array.astype(np.float64))
-    finite = np.isfinite(sizes)
-    if not finite.any():
-        return False
-    wide = np.broadcast_to(limit, array.shape)[finite]
-    return bool(not np.isfinite(wide).all() or (wide.min() > sizes[finite].max() > 0))
+        return np.asarray(~np.isfinite(limit) | ((limit > sizes) & (limit > 0)))
 
 
 def difference_of(
@@ -126,7 +169,7 @@ def _buffers(func: PrimFunc) -> list[Buffer]:
     return [param for param in func.params if isinstance(param, Buffer)]
 
 
-def _with_other_zeros(func: PrimFunc) -> list[PrimFunc]:
+def with_other_zeros(func: PrimFunc) -> list[PrimFunc]:
     """Return the function with every zero from ``min`` and ``max`` positive, and with every such
     zero negative; nothing if it has none."""
 

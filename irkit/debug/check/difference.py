@@ -54,7 +54,8 @@ def compare(
     """
     if not is_float(expected):
         apart = np.abs(expected.astype(object) - found.astype(object)).astype(np.float64)
-        return _summary(expected, found, expected != found, apart, apart)
+        wrong = expected != found if allowed is None else apart > allowed
+        return _summary(expected, found, np.asarray(wrong), apart, apart)
     same = same_bits(expected, found)
     with np.errstate(all="ignore"):
         wide, other = expected.astype(np.float64), found.astype(np.float64)

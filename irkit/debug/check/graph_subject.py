@@ -1,28 +1,45 @@
-"""Checks of steps over graphs: run the graph in NumPy before and after.
+"""Checks of steps over graphs, where the step changed them.
 
-Results must have the same bits. Those of a pass that declares that it changes rounding, as algebra
-on weights does, may differ by a few rounding errors of the graph itself, which a run in f64
-measures; a value that is not finite must stay the same.
+What both graphs compute in the same way needs no run (``graph_numbering``). Values of the same name
+are compared in order, each on drawn activations with the weights of the graph (``graph_region``);
+those that agree count as the same from then on. A value that differs matters only if it reaches a
+result. Results must have the same bits; those of a pass that declares that it changes rounding, as
+algebra on weights does, may differ by a few rounding errors of the graph itself, which a run in f64
+measures, or by the bound of the loop function that computes them now.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug.check.comparison import is_useless
 from irkit.debug.check.difference import Difference, compare, identical, is_float
-from irkit.debug.check.precision import unit_of
-from irkit.debug.execution.inputs import INPUT_KINDS, INTEGERS, SIZES, Array, dim_size, draw_values
-from irkit.graph import GraphFunc, TensorType, arrays_of, interpret
-from irkit.ir import StepLimit, Var
+from irkit.debug.check.graph_numbering import CutPoint, GraphNumbering, NumberedStep
+from irkit.debug.check.graph_region import GraphRegion, RegionRunner
+from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.rounding_error.precision import Precision, unit_of
+from irkit.debug.execution.executors import NativeExecutor
+from irkit.debug.execution.inputs import SIZES, Array, InputKind, InputSet
+from irkit.debug.execution.native_worker import NativeWorker
+from irkit.graph import Constant, FuncType, GraphFunc, Op, TensorType, tensors_in
+from irkit.ir import OutOfBounds, PrimFunc, Var
 from irkit.transform import IR
 
 ULPS = 16
 OWN_ERRORS = 8
-MAX_ELEMENTS = 1 << 24
+KINDS: tuple[InputKind, ...] = ("whole numbers", "fractions")
+_PROVED = "the same operators on the same operands"
+
+
+class _Unlike(msgspec.Struct, frozen=True):
+    """How two values differ; ``error`` is that of the first wrong element."""
+
+    error: Difference
+    buffer: str
+    inputs: str
 
 
 def graph_of(ir: IR) -> GraphFunc | None:
@@ -32,79 +49,236 @@ def graph_of(ir: IR) -> GraphFunc | None:
 
 
 class GraphSubject:
-    """A graph through its steps: inputs for its parameters, and the tolerance of each output."""
+    """A graph, to be compared with what a step makes of it."""
 
-    def __init__(
-        self,
-        program: IR,
-        given: Mapping[str, ArrayLike],
-        dims: Mapping[str, int],
-        seed: int,
-        max_steps: int | None = None,
-    ) -> None:
-        self.max_steps = max_steps
+    def __init__(self, program: IR, options: CheckOptions, worker: NativeWorker) -> None:
         func = graph_of(program)
         assert func is not None
-        self.inputs = [
-            _inputs(func, given, dims, np.random.default_rng((abs(seed), number)), number)
-            for number in range(1 if given else 2)
+        self.func = func
+        self.known = GraphNumbering()
+        scope = self.known.enter(program, func)
+        self.cuts: dict[str, CutPoint] = {}
+        for bind in func.body.bindings:
+            scope[bind.var] = self.known.number(bind.var, bind.step, scope)
+            self.cuts[bind.var.name] = CutPoint(bind.var, scope[bind.var])
+        self.result = scope[func.body.result]
+        self.shared = len(self.known.nodes)
+        sizes = _sizes(func, options)
+        kinds: tuple[InputKind, ...] = ("given",) if options.inputs else KINDS
+        self.runners = [
+            RegionRunner(self.known, kind, (abs(options.seed), at), sizes, options.inputs, worker)
+            for at, kind in enumerate(kinds)
         ]
-        self.names = [f"output {number}" for number in range(len(self.results(program, 0)))]
-        self.limits = [self._limits(program, number) for number in range(len(self.inputs))]
+        self.worker = worker
+        self.compared = self.rounded = 0
+        self.worst = Difference()
+        self.changes_rounding = False
 
-    def results(self, program: IR, number: int, precision: str | None = None) -> list[Array]:
-        """Run on the inputs of a number.
+    def compare_step(self, after: IR, *, changes_rounding: bool = False) -> dict[str, Any]:
+        """Compare with the graph after a step; return fields of a verdict."""
+        self.compared = self.rounded = 0
+        self.worst = Difference()
+        self.changes_rounding = changes_rounding
+        try:
+            unlike = self._first_difference(after)
+        except _CannotRun as error:
+            return {"status": error.status, "message": error.message}
+        except IRKitError as error:
+            return {"status": "not known", "message": str(error)}
+        native = any(runner.ran_native for runner in self.runners)
+        how = "NumPy and native code" if native else "NumPy"
+        made: dict[str, Any] = {"status": "same", "how": how, "error": self.worst}
+        if unlike is None and not self.compared:
+            return made | {"basis": "proved", "message": _PROVED}
+        many = "s" if len(self.runners) > 1 else ""
+        made |= {"basis": "tested", "tried": f"{len(self.runners)} set{many} of inputs"}
+        if self.compared:
+            made["tried"] += f": {self.compared} values that changed, with the graph's weights"
+        if unlike is not None:
+            where = {"buffer": unlike.buffer, "inputs": unlike.inputs}
+            return made | {"status": "differs", "error": unlike.error, **where}
+        return made | ({"status": "rounds differently"} if self.rounded else {})
 
-        Raises: IRKitError.
+    def _first_difference(self, after: IR) -> _Unlike | None:
+        """Return the first value that differs and reaches a result, or None."""
+        func = graph_of(after)
+        if func is None:
+            raise IRKitError("there is no graph after the step")
+        scope = self.known.enter(after, func)
+        unlike: dict[int, _Unlike] = {}
+        pairs: dict[int, int] = {}
+        for bind in func.body.bindings:
+            number = self.known.number(bind.var, bind.step, scope)
+            cut = self.cuts.get(bind.var.name)
+            if cut is not None and number != cut.number and _can_agree(cut, bind.var.type):
+                passed_on = self._passed_on(number, cut.number, pairs)
+                if passed_on is not None and cut.number != self.result:
+                    found = unlike[passed_on]
+                else:
+                    found = self._compared(cut.number, number, bind.var.name, unlike)
+                if found is None:
+                    number = cut.number
+                else:
+                    unlike[number], pairs[number] = found, cut.number
+            scope[bind.var] = number
+        result = scope[func.body.result]
+        if result == self.result:
+            return None
+        if result in unlike:
+            return unlike[result]
+        return self._compared(self.result, result, "result", unlike)
+
+    def _passed_on(self, number: int, before: int, pairs: Mapping[int, int]) -> int | None:
+        """Return the one operand that differs, if all else of an operator is as it was; running it
+        would tell nothing new about the step."""
+        made, old = self.known.nodes[number], self.known.nodes[before]
+        if not isinstance(made.step, Op) or not isinstance(old.step, Op):
+            return None
+        if (made.step.name, made.step.attrs) != (old.step.name, old.step.attrs):
+            return None
+        if len(made.args) != len(old.args):
+            return None
+        other = {pair for pair in zip(made.args, old.args, strict=True) if pair[0] != pair[1]}
+        if len(other) != 1:
+            return None
+        ((after, was),) = other
+        return after if pairs.get(after) == was else None
+
+    def _compared(
+        self, before: int, after: int, name: str, unlike: Mapping[int, _Unlike]
+    ) -> _Unlike | None:
+        """Compare two numbers; name the first value before it that differs, if there is one.
+
+        Where all weights of a layer are equal, or zero, values agree whatever comes before: where
+        values before them differ, they must agree with other weights after those, too.
         """
-        assert isinstance(program, (GraphFunc, IRModule))
-        with np.errstate(all="ignore"):
-            result = interpret(
-                program, self.inputs[number], precision=precision, max_steps=self.max_steps
-            )
-        return [np.asarray(array) for array in arrays_of(result)]
+        found = self._difference(before, after, name)
+        leaks = [n for n in unlike if n in self.known.cone([after], range(self.shared))]
+        if found is None and leaks:
+            self._redraw(self._weights_after(leaks[0], after))
+            found = self._difference(before, after, name)
+            self._redraw(set())
+        return unlike[leaks[0]] if found is not None and leaks else found
 
-    def _limits(self, program: IR, number: int) -> list[Array | None]:
-        own, true = self.results(program, number), self.results(program, number, "f64")
-        return [
-            _limit(array, value) if is_float(array) else None
-            for array, value in zip(own, true, strict=True)
-        ]
+    def _weights_after(self, first: int, last: int) -> set[int]:
+        """Return the constants that are read between two values."""
+        below = self.known.cone([first], frozenset())
+        later = self.known.cone([last], range(self.shared)) - below
+        return self._weights({n for n in later if n >= self.shared})
 
-    def compare_step(
-        self, before: IR, after: IR, *, changes_rounding: bool = False
-    ) -> dict[str, Any]:
-        """Compare the results before and after a step; return fields of a verdict."""
-        made: dict[str, Any] = {"status": "same", "how": "NumPy", "basis": "tested"}
-        made["tried"] = f"{len(self.inputs)} set{'s' if len(self.inputs) > 1 else ''} of inputs"
-        worst = Difference()
-        for number in range(len(self.inputs)):
+    def _weights(self, numbers: set[int]) -> set[int]:
+        """Return the weights, of both graphs, that some operators read."""
+        nodes = self.known.nodes
+        read = {arg for n in numbers for arg in nodes[n].args if arg < self.shared}
+        return {arg for arg in read if _is_weight(nodes[arg])}
+
+    def _redraw(self, weights: set[int]) -> None:
+        for runner in self.runners:
+            runner.redrawn = frozenset(weights)
+
+    def _difference(self, before: int, after: int, name: str) -> _Unlike | None:
+        """Compare two numbers on each set of inputs; a difference must stay when the operators that
+        compute what is drawn run as well, with any weights."""
+        self.compared += 1
+        own = self.runners[0].redrawn
+        near = GraphRegion(self.known, (before, after), self.shared)
+        found = self._apart(near, before, after, name)
+        if found is None or not near.frontier:
+            return found
+        wide = GraphRegion(self.known, (before, after), self.shared, wider=True)
+        inner = self._weights(near.computed)
+        self._redraw({*own, *(self._weights(wide.computed - near.computed) - inner)})
+        found = self._apart(wide, before, after, name)
+        self._redraw(set(own))
+        return found
+
+    def _apart(self, region: GraphRegion, before: int, after: int, name: str) -> _Unlike | None:
+        for at, runner in enumerate(self.runners):
+            inputs = f"{runner.kind} {at}"
             try:
-                expected = self.results(before, number)
+                (expected,) = runner.values(region, [before])
             except IRKitError as error:
-                return {"status": "not known", "message": f"the input of the step fails: {error}"}
+                raise _CannotRun("not known", f"the input of the step fails: {error}") from None
             try:
-                found = self.results(after, number)
-            except StepLimit as error:
-                return {"status": "not known", "message": str(error)}
+                (found,) = runner.values(region, [after])
+            except OutOfBounds as error:
+                raise _CannotRun("out of bounds", str(error)) from None
             except IRKitError as error:
-                return {"status": "failed", "message": str(error)}
-            inputs = f"{'given' if len(self.inputs) == 1 else INPUT_KINDS[number]} {number}"
-            pairs = zip(self.names, expected, found, self.limits[number], strict=True)
-            for name, a, b, bound in pairs:
-                if identical(a, b):
+                raise _CannotRun("failed", str(error)) from None
+            true: Sequence[Array] | None = None
+            for item, (a, b) in enumerate(zip(expected, found, strict=True)):
+                if a.shape == b.shape and identical(a, b):
                     continue
-                limit = bound if changes_rounding else None
-                if limit is not None and is_useless(a, limit):
-                    message = f"rounding can explain any value of {name} on {inputs}"
-                    return {"status": "not known", "message": message}
-                made["status"] = "rounds differently"
+                buffer = name if len(expected) == 1 else f"{name}[{item}]"
+                if a.shape != b.shape:
+                    message = f"{buffer!r} has shape {list(b.shape)}, expected {list(a.shape)}"
+                    raise _CannotRun("failed", message)
+                limit = _limit(a, a) if self.changes_rounding and is_float(a) else None
                 apart = compare(a, b, limit, zeros_have_signs=limit is None)
+                if apart.at is not None and limit is not None:
+                    if true is None:
+                        (true,) = runner.values(region, [before], wide=True)
+                    limit = _limit(a, true[item])
+                    apart = compare(a, b, limit, zeros_have_signs=False)
+                if apart.at is not None and limit is not None:
+                    more = self._kernel_bound(runner, region, after, item)
+                    limit = limit if more is None else limit + more
+                    apart = compare(a, b, limit, zeros_have_signs=False)
+                if limit is not None and _says_nothing(a, limit):
+                    message = f"rounding can explain any value of {buffer!r} on {inputs}"
+                    raise _CannotRun("not known", message)
                 if apart.at is not None:
-                    where = {"error": apart, "buffer": name, "inputs": inputs}
-                    return made | {"status": "differs", **where}
-                worst = max(worst, apart, key=lambda each: each.abs)
-        return made | {"error": worst}
+                    return _Unlike(apart, buffer, inputs)
+                self.rounded += 1
+                self.worst = max(self.worst, apart, key=lambda each: each.abs)
+        return None
+
+    def _kernel_bound(
+        self, runner: RegionRunner, region: GraphRegion, number: int, item: int
+    ) -> Array | None:
+        """Return by how much rounding can change a result of the loop function that computes a
+        value; None if none does."""
+        node = self.known.nodes[number]
+        if node.kernel is None:
+            return None
+        func = node.kernel
+        given = runner.values(region, list(node.args))
+        outputs = runner.values(region, [number])[0]
+        args = (*(array for (array,) in given), *outputs)
+        native = NativeExecutor(trusted=False, worker=self.worker)
+
+        def run(variant: PrimFunc, arrays: list[object]) -> list[Array] | None:
+            done = native.run(variant, arrays)
+            return None if done.error else list(done.arrays)
+
+        own = native.run(func, [np.copy(arg) for arg in args]).arrays
+        bounds = Precision(func).allowed(InputSet("", "fractions", args), own, run)
+        return bounds[len(given) + item]
+
+
+class _CannotRun(IRKitError):
+    """Raised when one of the graphs does not run; ``status`` is that of the verdict."""
+
+    def __init__(self, status: str, message: str) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+def _can_agree(cut: CutPoint, kind: object) -> bool:
+    if isinstance(cut.value.type, FuncType) or type(kind) is not type(cut.value.type):
+        return False
+    return not isinstance(kind, TensorType) or kind == cut.value.type
+
+
+def _is_weight(node: NumberedStep) -> bool:
+    kind = node.type
+    is_array = isinstance(kind, TensorType) and kind.dtype.is_float and len(kind.shape) > 0
+    return is_array and isinstance(node.step, Constant)
+
+
+def _says_nothing(array: Array, limit: Array) -> bool:
+    useless = is_useless(array, limit)[np.isfinite(array.astype(np.float64))]
+    return bool(useless.size and useless.all())
 
 
 def _limit(own: Array, true: Array) -> Array:
@@ -116,28 +290,14 @@ def _limit(own: Array, true: Array) -> Array:
     return np.full(own.shape, most + OWN_ERRORS * (errors.max() if errors.size else 0.0))
 
 
-def _inputs(
-    func: GraphFunc,
-    given: Mapping[str, ArrayLike],
-    dims: Mapping[str, int],
-    rng: np.random.Generator,
-    number: int,
-) -> dict[str, Any]:
+def _sizes(func: GraphFunc, options: CheckOptions) -> dict[Var, int]:
+    """Choose the size of each symbolic dimension."""
     sizes: dict[Var, int] = {}
-    made: dict[str, Any] = {}
     for param in func.params:
-        if not isinstance(param.type, TensorType):
-            raise IRKitError(f"parameter {param.name!r} is not a tensor")
-        for dim in param.type.shape:
-            if isinstance(dim, Var) and dim not in sizes:
-                sizes[dim] = dims.get(dim.name, SIZES[len(sizes) % len(SIZES)])
-        if param.name in given:
-            made[param.name] = np.asarray(given[param.name])
-            continue
-        shape = tuple(dim_size(dim, sizes) for dim in param.type.shape)
-        if int(np.prod(shape, dtype=object)) > MAX_ELEMENTS:
-            raise IRKitError(f"parameter {param.name!r} is too large for a check: {list(shape)}")
-        made[param.name] = draw_values(
-            param.type.dtype, shape, INPUT_KINDS[number], rng, INTEGERS[1]
-        )
-    return made
+        given = np.shape(options.inputs[param.name]) if param.name in options.inputs else ()
+        for kind in tensors_in(param.type):
+            for at, dim in enumerate(kind.shape):
+                if isinstance(dim, Var) and dim not in sizes:
+                    drawn = options.dims.get(dim.name, SIZES[len(sizes) % len(SIZES)])
+                    sizes[dim] = given[at] if at < len(given) else drawn
+    return sizes

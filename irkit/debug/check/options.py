@@ -13,7 +13,10 @@ class CheckOptions(msgspec.Struct, frozen=True):
 
     With ``native`` None, native code runs only where the interpreter would need more than
     ``max_steps``. ``guarded`` runs native code between protected pages in a child process, even
-    where the interpreter has accepted the program: it finds errors of code generation.
+    where the interpreter has accepted the program: it finds errors of code generation. ``prove``
+    also looks for a proof of each step of a loop function, for all values (extra ``prove``). With
+    ``together``, the steps of a function are judged when its last one is there: the first and the
+    last stage run on all sets of inputs, and those between on all of them only if the two differ.
     """
 
     inputs: Mapping[str, ArrayLike] = {}
@@ -22,6 +25,7 @@ class CheckOptions(msgspec.Struct, frozen=True):
     samples: int = 4
     native: bool | None = None
     guarded: bool = False
-    kernels: bool = False  # Also check graphs whose kernels are in the module.
+    prove: bool = False
     max_steps: int = MAX_STEPS
+    together: bool = False
     seconds: float = MAX_SECONDS  # For each call of untrusted native code.

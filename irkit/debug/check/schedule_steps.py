@@ -1,12 +1,12 @@
 """Primitives of a schedule as steps, so that checks of passes cover primitives too."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from time import perf_counter
 
 from irkit.core import IRKitError, IRModule
 from irkit.ir import LOOP_LEVEL, PrimFunc, verify
 from irkit.schedule import Schedule, ScheduleTrace, TraceStep
-from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
+from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here, chain_steps
 
 SCHEDULE = -1
 """Phase number of the steps of a schedule."""
@@ -40,9 +40,13 @@ def phase_label(phase: int) -> str:
 
 
 def scheduled_steps(
-    ir: IR, schedule: ScheduleTrace, pipeline: Pipeline, *, apply: Apply = apply_here
+    ir: IR,
+    schedule: ScheduleTrace,
+    pipelines: Pipeline | Sequence[Pipeline],
+    *,
+    apply: Apply = apply_here,
 ) -> Iterator[Step]:
-    """Run a schedule, then a pipeline, one step at a time.
+    """Run a schedule, then a pipeline or several, one step at a time.
 
     Raises: PassFailed, PrimitiveFailed; ScheduleError if the schedule does not fit the function.
     """
@@ -56,7 +60,10 @@ def scheduled_steps(
                 ir = stop.value
                 break
             start += 1
-    yield from pipeline.steps(ir, start=start, apply=apply)
+    if isinstance(pipelines, Pipeline):
+        yield from pipelines.steps(ir, start=start, apply=apply)
+    else:
+        yield from chain_steps(pipelines, ir, start=start, apply=apply)
 
 
 def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]:

@@ -1,18 +1,18 @@
 """One function through all its steps: inputs, outcomes and tolerances."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from msgspec.structs import replace
 
-from irkit.core import walk
-from irkit.debug.check.comparison import Comparison, difference_of
+from irkit.debug.check.comparison import Comparison, difference_of, with_equal_zeros
+from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.precision import Precision
 from irkit.debug.check.race_search import RaceSearch
+from irkit.debug.check.rounding_error.precision import Precision, Runner, native_limits
 from irkit.debug.check.schedule_steps import SCHEDULE
+from irkit.debug.check.tried_inputs import describe_inputs
 from irkit.debug.check.verdict import Verdict
-from irkit.debug.execution.edge_inputs import edge_inputs
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
     CallOutcome,
@@ -22,12 +22,7 @@ from irkit.debug.execution.executors import (
 )
 from irkit.debug.execution.inputs import INTEGERS, Array, InputSet, TooLarge, input_sets
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import Const, PrimFunc, StepLimit
-
-EDGE_SETS = 3
-"""Sets of inputs at the edges for the first step; each later one that brings constants adds one."""
-MAX_EDGE_SETS = 6
-EDGE_STEPS = 10_000
+from irkit.ir import PrimFunc, StepLimit
 
 
 class Subject:
@@ -43,16 +38,19 @@ class Subject:
         self.runs: list[OutcomeCache] = []
         self.inputs: list[InputSet] = []
         self._start = func
+        self._tried = -1, ""
         self.races: RaceSearch | None = None
-        self._considered: set[str] = set()
-        self._edge_sets = 0
-        self._precision: dict[tuple[int, int, int], Precision] = {}
+        self._precision: Precision | None = None
+        self._limits: dict[tuple[int, int, int], list[Array | None]] = {}
+        self._settled: set[int] = set()
+        self._native_checked = False
         try:
             self._prepare()
         except StepLimit:
             self._prepare_native()
         except TooLarge as error:
             self.unusable = str(error)
+        self._edges = EdgeSets(func, options, self.runs, self.inputs)
 
     def _prepare(self) -> None:
         """Find inputs on which the original function runs."""
@@ -72,6 +70,7 @@ class Subject:
         executor = NativeExecutor(trusted=False, worker=self.worker)
         self.inputs = self._usable(executor)
         self.runs = [OutcomeCache(executor, self.inputs)]
+        self.races = RaceSearch(self.inputs, thorough=False)
 
     def _usable(self, executor: InterpreterExecutor | NativeExecutor) -> list[InputSet]:
         options, error = self.options, ""
@@ -98,7 +97,8 @@ class Subject:
         """Compare a function before and after a step, with each executor on each set of inputs.
 
         Bits must agree, unless the step declares that it ``changes_rounding``; then the result must
-        be within the bound of the original function.
+        be within the bound of the original function. A set of inputs for which that bound says
+        nothing does not end the search.
         """
         blank = replace(blank, function=self.func.name)
         if self.unusable:
@@ -106,83 +106,93 @@ class Subject:
         self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
         worst = replace(blank, how=how, basis="tested", tried=self.tried)
-        race = None
+        scheduling, unknown = blank.phase == SCHEDULE, None
         if self.races is not None:
-            scheduling = blank.phase == SCHEDULE
+            given = self.races.given_race(before)
+            if given is not None:
+                message = f"the input of the step races: {given}"
+                return replace(blank, status="not known", message=message)
             race = self.races.new_race(before, after, scheduling=scheduling)
-        if race is not None:
-            self._start = after
-            return replace(worst, status="races", message=str(race), how="interpreter")
+            worst = replace(worst, orders=self.races.orders(before, after, scheduling=scheduling))
+            if race is not None:
+                self._start = after
+                return replace(worst, status="races", message=str(race), how="interpreter")
         for runs in self.runs:
             compared = Comparison(self, runs, before, after, changes_rounding)
             for number, inputs in enumerate(self.inputs):
+                if number in self._settled:
+                    continue
                 verdict = replace(worst, **compared.on(number), inputs=inputs.name)
-                if not verdict.ok:
-                    if verdict.is_wrong:
-                        self._start = after  # A later step is not to blame for this one.
+                if verdict.is_wrong:
+                    self._start = after  # A later step is not to blame for this one.
                     return replace(verdict, how=runs.executor.how)
-                if verdict.status != worst.status or verdict.error.abs > worst.error.abs:
+                if not verdict.ok:
+                    unknown = unknown or replace(verdict, how=runs.executor.how)
+                elif verdict.status != worst.status or verdict.error.abs > worst.error.abs:
                     worst = max(worst, verdict, key=_severity)
-        return worst
+        if self.races is not None:
+            turned = self.races.order_matters(self.runs[0], before, after, scheduling=scheduling)
+            if turned is not None:
+                self._start = after
+                return replace(worst, **turned)
+        return unknown if unknown is not None and worst.status == "same" else worst
 
-    def consider(self, *versions: PrimFunc) -> None:
-        """Add inputs at the edges of the types and constants in versions of the function, unless
-        they were added already, or the inputs are given."""
-        if self.options.inputs or not self.options.samples or not self.runs:
-            return
-        new = set[str]().union(*map(_constants, versions)) - self._considered
-        first = not self._considered
-        count = EDGE_SETS if first else min(1, MAX_EDGE_SETS - self._edge_sets)
-        if not (new or first) or not count:
-            return
-        self._considered |= new | {""}
-        self._edge_sets += count
-        made: list[InputSet] = []
-        with suppress(TooLarge):
-            made = edge_inputs(
-                (self.func, *versions),
-                dims=self.options.dims,
-                seed=self.options.seed,
-                start=self._edge_sets - count,
-                count=count,
-            )
-        executor = self.runs[0].executor
-        for inputs in made:
-            if self._runs_quickly(executor, inputs):
-                self.inputs.append(inputs)
+    def verdict_on(
+        self, inputs: InputSet, verdict: Verdict, before: PrimFunc, after: PrimFunc
+    ) -> Verdict:
+        """Compare a function before and after a step on one more set of inputs; return the verdict
+        that was if there is no difference, or if the original function does not run quickly."""
+        if not self.runs or not self._edges.add(inputs):
+            return verdict
+        rounds = verdict.status == "rounds differently"
+        for runs in self.runs:
+            compared = Comparison(self, runs, before, after, rounds).on(len(self.inputs) - 1)
+            made = replace(verdict, **compared, inputs=inputs.name, how=runs.executor.how)
+            if made.is_wrong:
+                self._start = after
+                return made
+        return verdict
 
-    def _runs_quickly(
-        self, executor: InterpreterExecutor | NativeExecutor, inputs: InputSet
-    ) -> bool:
-        if isinstance(executor, InterpreterExecutor):
-            executor = InterpreterExecutor(EDGE_STEPS)
-        try:
-            return not executor.run(self.func, inputs.copied()).error
-        except StepLimit:
-            return False
+    def settle(self, versions: Sequence[PrimFunc]) -> None:
+        """Compare the first and the last of all versions; where these have the same bits, those
+        between need not run on more than the first set of inputs."""
+        if self.unusable or len(versions) < 3:
+            return
+        first, last = versions[0], versions[-1]
+        for before, after in pairwise(versions):
+            self.consider(before, after)
+        comparisons = [Comparison(self, runs, first, last, False) for runs in self.runs]
+        self._settled = {
+            number
+            for number in range(1, len(self.inputs))
+            if all(each.on(number)["status"] == "same" for each in comparisons)
+        }
+
+    def consider(self, before: PrimFunc, after: PrimFunc) -> None:
+        """Add inputs at the edges of the types and constants of a step, unless they were added
+        already, or the inputs are given."""
+        if self.runs and self.options.samples and not self.options.inputs:
+            self._edges.consider(before, after)
 
     @property
     def tried(self) -> str:
         """What the function runs on, for people."""
-        kinds = dict.fromkeys(inputs.kind for inputs in self.inputs)
-        count = len(self.inputs)
-        return f"{count} set{'s' if count != 1 else ''} of inputs: {', '.join(kinds)}"
+        if self._tried[0] != len(self.inputs):
+            self._tried = len(self.inputs), describe_inputs(self.func, self.inputs)
+        left, shown = len(self.inputs) - len(self._settled), self._tried[1]
+        return f"{left}, and with all steps together on {shown}" if self._settled else shown
 
     def start(self, runs: OutcomeCache, number: int) -> tuple[CallOutcome, list[Array | None]]:
         """Return the outcome of the original function, and by how much each array may differ."""
-        key = id(self._start), id(runs), number
-
-        def run(func: PrimFunc, args: list[object]) -> list[Array] | None:
-            try:
-                outcome = runs.executor.run(func, args)
-            except StepLimit:
-                return None
-            return None if outcome.error else list(outcome.arrays)
-
         own = runs.outcome(self._start, number)
-        if key not in self._precision:
-            self._precision[key] = Precision(self._start, self.inputs[number], run)
-        return own, self._precision[key].allowed(list(own.arrays))
+        key = id(self._start), id(runs), number
+        if key not in self._limits:
+            if self._precision is None or self._precision.func is not self._start:
+                self._precision = Precision(self._start)
+            self._limits[key] = self._precision.allowed(
+                self.inputs[number], own.arrays, _runner(runs)
+            )
+        return own, self._limits[key]
 
     def check_native(self, blank: Verdict) -> Iterator[Verdict]:
         """Compare native code with the interpreter on the original function.
@@ -190,8 +200,9 @@ class Subject:
         Steps are compared executor by executor, so they would not show a difference between the
         two.
         """
-        if len(self.runs) < 2 or self.unusable:
+        if self._native_checked or len(self.runs) < 2 or self.unusable:
             return
+        self._native_checked = True
         verdict = replace(
             blank, function=self.func.name, name="code", pass_text="native code", status="same"
         )
@@ -200,9 +211,13 @@ class Subject:
             expected = interpreted.outcome(self.func, number)
             found = native.outcome(self.func, number)
             result: dict[str, object] = {"status": "failed", "message": found.error}
+            limits: list[Array | None] = []
             if not found.error:
-                limits = self.start(native, number)[1]
+                limits = native_limits(expected.arrays, self.start(native, number)[1])
                 result = difference_of(self.func, expected.arrays, found.arrays, limits)
+            if result["status"] == "differs":
+                wanted = with_equal_zeros(self.func, number, interpreted, native)
+                result = difference_of(self.func, wanted, found.arrays, limits)
             made = replace(verdict, **result, inputs=inputs.name, how=native.executor.how)
             if not made.ok:
                 yield made
@@ -210,9 +225,15 @@ class Subject:
         yield verdict
 
 
-def _constants(func: PrimFunc) -> set[str]:
-    """Return the constants of a function, with their types: they decide what its edges are."""
-    return {f"{node.dtype}({node.value})" for node in walk(func, Const)}
+def _runner(runs: OutcomeCache) -> Runner:
+    def run(func: PrimFunc, args: list[object]) -> list[Array] | None:
+        try:
+            outcome = runs.executor.run(func, args)
+        except StepLimit:
+            return None
+        return None if outcome.error else list(outcome.arrays)
+
+    return run
 
 
 def _severity(verdict: Verdict) -> tuple[bool, float]:

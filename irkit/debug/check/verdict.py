@@ -11,18 +11,40 @@ from irkit.debug.check.schedule_steps import phase_label
 Status = Literal[
     "same", "rounds differently", "differs", "failed", "races", "out of bounds", "not known"
 ]
+Answer = Literal["independent", "carried", "not known"]
 Basis = Literal["proved", "tested", "not known"]
 WRONG: tuple[Status, ...] = ("differs", "failed", "races", "out of bounds")
+
+
+class LoopOrder(msgspec.Struct, frozen=True):
+    """What is known about the order of a loop's iterations, or of a nest's threads.
+
+    ``independent``: shown for all inputs; ``carried``: two of them meet, and ``reason`` names both
+    and the element; ``not known``: they may meet, but did not on the inputs tried.
+    """
+
+    kind: str
+    loop: str
+    answer: Answer
+    reason: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """Result of the check of one step.
 
     ``same``: the same bits as before the step; ``rounds differently``: other bits, of a pass that
-    declares it, within the bound; ``differs``: other numbers; ``failed``: cannot run or does not
-    verify; ``not known``: could not be tried. ``message`` gives the reason. ``error`` holds the
+    declares it, within the bound; ``differs``: other numbers; ``races``: two iterations or threads
+    that nothing orders touch one element; ``out of bounds``: an access leaves its buffer;
+    ``failed``: cannot run or does not verify; ``not known``: could not be tried. ``message`` gives
+    the reason. ``error`` holds the largest errors and the first wrong element, in ``buffer``;
+    ``inputs`` names the set of inputs, ``how`` what ran the program, ``tried`` what it ran on.
+    ``basis`` is what a verdict rests on. If a proof was asked for and not found, ``unproved`` is
+    the reason. ``orders`` is what is known of the loops without an order that the step made or
+    changed.
+    the reason. ``error`` holds the
     largest errors and the first wrong element, in ``buffer``; ``inputs`` names the set of inputs,
     ``how`` what ran the program, ``tried`` what it ran on. ``basis`` is what a verdict rests on.
+    ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
     """
 
     index: int
@@ -39,6 +61,14 @@ class Verdict(msgspec.Struct, frozen=True):
     message: str = ""
     tried: str = ""
     basis: Basis = "not known"
+    unproved: str = ""
+    orders: tuple[LoopOrder, ...] = ()
+    level: str = "loop"
+
+    @property
+    def phase_text(self) -> str:
+        """Return the phase in words."""
+        return f"graph {self.phase}" if self.level == "graph" else phase_label(self.phase)
 
     @property
     def ok(self) -> bool:
@@ -51,6 +81,17 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.status in WRONG
 
     @property
+    def order(self) -> str:
+        """Return what is known of the loops in ``orders``, or an empty string."""
+        apart = [
+            f"{each.kind} {each.loop!r}" for each in self.orders if each.answer == "independent"
+        ]
+        texts = [f"{', '.join(dict.fromkeys(apart))}: independent"] if apart else []
+        others = [each for each in self.orders if each.answer != "independent"]
+        texts += [f"{each.kind} {each.loop!r}: {each.answer} ({each.reason})" for each in others]
+        return "; ".join(texts)
+
+    @property
     def wrong_element(self) -> str:
         """Return the first wrong element and what it should be, or an empty string."""
         if self.error.at is None:
@@ -59,7 +100,7 @@ class Verdict(msgspec.Struct, frozen=True):
         return f"{self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
 
     def __str__(self) -> str:
-        text = f"{phase_label(self.phase)}: '{self.pass_text}' on {self.function!r}: {self.status}"
+        text = f"{self.phase_text}: '{self.pass_text}' on {self.function!r}: {self.status}"
         return ": ".join(filter(None, (text, self.wrong_element, self.message)))
 
 

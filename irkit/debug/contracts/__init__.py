@@ -1,5 +1,5 @@
 """Contracts that every pass must keep, tried on programs.
 
-Reading order: breach (the result), levels, trial (one pass on one program), hash_seed_child and
-hash_seeds (the same in another process), contracts.
+Reading order: breach (the result), levels, process_state (what else a pass may not change), trial
+(one pass on one program), hash_seeds (the same in another process), contracts.
 """

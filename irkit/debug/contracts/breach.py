@@ -5,14 +5,17 @@ from typing import Literal
 import msgspec
 
 Contract = Literal[
+    "raises nothing",
     "verifies",
     "signature",
     "same numbers",
+    "no new race",
     "idempotent",
     "deterministic",
     "truthful",
     "provenance",
     "input untouched",
+    "process untouched",
     "switchable",
     "fires",
 ]
@@ -28,4 +31,4 @@ class Breach(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         where = f" on program {self.program}" if self.program >= 0 else ""
-        return f"'{self.of}' is not {self.contract}{where}: {self.message}"
+        return f"'{self.of}' breaks the contract '{self.contract}'{where}: {self.message}"

@@ -1,175 +1,272 @@
 """Inputs at the edges: the limits of types, powers of two, and the constants of a program.
 
 What goes wrong only at a width, at a tie or near a constant is not met by small numbers drawn at
-random. The constants of both versions of a function count, as values and as sizes.
+random. Sizes, values and pairs of values are covered one after the other, the likeliest first; the
+seed decides only what stands between them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from irkit.core import walk
-from irkit.debug.execution.inputs import Array, InputSet, arguments_of, sizes_of
-from irkit.ir import (
-    Allocate,
-    Buffer,
-    Const,
-    DType,
-    Expr,
-    For,
-    Let,
-    Load,
-    PrimFunc,
-    Store,
-    Var,
-    View,
-    numpy_dtype,
-    shape_vars,
+from irkit.debug.execution.covering_array import ANY, covering_rows
+from irkit.debug.execution.edge_sizes import LARGEST_OF_STEP, USUAL, assignments, wanted_sizes
+from irkit.debug.execution.edge_values import (
+    PER_CONSTANT,
+    Array,
+    Edges,
+    float_edges,
+    integer_edges,
 )
+from irkit.debug.execution.inputs import (
+    InputSet,
+    TooLarge,
+    arguments_of,
+    dim_size,
+    size_vars,
+    sizes_of,
+)
+from irkit.debug.execution.parameter_roles import Symbol, accumulates, inputs_of, steering
+from irkit.debug.execution.row_patterns import filled_rows, rows_of
+from irkit.ir import Buffer, DType, PrimFunc, Var, numpy_dtype
 
-LARGEST_SIZE = 300
-_SIZES = (0, 1, 2, 17, 33, 130, 257)
-_FRACTIONS = (1.0, 0.5, 0.05, 1e-3, 1e-6, 20.0, 90.0, 1e4)
+MAX_BYTES = 1 << 22
+"""Memory of the arguments of one set."""
+_RANGES = ((2.0**-20, 2.0**20), (2.0**-20, 2.0**20), (0.0, 2.0**60), (0.0, np.inf))
+"""Sizes of floats in the sets of a function that accumulates: one infinity hides all the rest."""
+_BASIC = 7
+"""Values at the front of each pool that do not come from constants."""
+_INDICES = (0, 1, 2, 3, 4, 7, 8, 16, 17, 33, 64, 65, 129, 257, -1, -2)
+
+Sizes = dict[Var, int]
+Fill = Callable[[Symbol, tuple[int, ...], np.random.Generator], Array]
 
 
-def edge_inputs(
-    versions: Sequence[PrimFunc], *, dims: Mapping[str, int], seed: int, count: int, start: int = 0
-) -> list[InputSet]:
-    """Make sets of arguments for a function from the constants and types in all ``versions`` of it.
+class EdgeInputs:
+    """The sets of arguments at the edges of one function, made one after the other.
 
-    The sets are numbered from ``start``. Parameters whose values become indices, sizes or bounds of
-    loops get small numbers. Raises: TooLarge.
+    Parameters whose values become indices, sizes or bounds of loops get small numbers; sets of
+    their own have larger and negative ones. With ``fresh_only``, the sets are those that only the
+    fresh constants and the ``narrow`` types of a step add.
     """
-    func = versions[0]
-    constants = {node.value for each in versions for node in walk(each, Const)}
-    widths = _widths(versions)
-    small = set[Var | Buffer]().union(*map(steering, versions))
-    wanted = _wanted_sizes(constants)
-    result: list[InputSet] = []
-    for number in range(start, start + count):
-        rng = np.random.default_rng((abs(seed), 77, number))
-        chosen = [int(size) for size in rng.permutation(wanted)]
-        sizes = sizes_of(func, dims, {}, chosen) if shape_vars(func) else {}
 
-        def values(
-            param: Buffer | Var, shape: tuple[int, ...], rng: np.random.Generator = rng
-        ) -> Array:
-            known = param not in small
-            return _drawn(param.dtype, shape, rng, constants if known else (), widths, known)
+    def __init__(
+        self,
+        func: PrimFunc,
+        edges: Edges,
+        *,
+        dims: Mapping[str, int],
+        seed: int,
+        narrow: Sequence[DType] = (),
+        start: int = 0,
+        fresh_only: bool = False,
+    ) -> None:
+        self.func, self.edges, self.dims, self.seed = func, edges, dims, seed
+        self.number, self.fresh_only = start, fresh_only
+        self.sizes = [var for var in size_vars(func) if var.name not in dims]
+        self.beyond = [dtype.high + 2 for dtype in narrow]
+        self.wanted = wanted_sizes(edges, fresh_only=fresh_only)
+        self.steers = steering(func) - set(self.sizes)
+        self.read = [p for p in func.params if p in inputs_of(func) - self.steers - {*self.sizes}]
+        self.pools = {p: _pool(p.dtype, edges) for p in func.params if p not in self.steers}
+        if fresh_only:
+            count = _BASIC + PER_CONSTANT * edges.fresh
+            self.pools = {param: pool[:count] for param, pool in self.pools.items()}
+        self.rows = covering_rows([self.pools[param] for param in self.read], brief=fresh_only)
+        self.at = self.turn = 0  # The next row, and the number of sets that have used rows.
+        self.accumulates = accumulates(func)
+        self._too_long: list[Sizes] = []
+        self._latest: Sizes = {}
+        self._counts: dict[Symbol, int] = {}
 
-        args = arguments_of(func, sizes, values, {})
-        shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
-        name = f"edges {number}" + (f" ({shown})" if shown else "")
-        result.append(InputSet(name, "edges", args))
-    return result
+    def __iter__(self) -> Iterator[InputSet]:
+        """Yield the sets: sizes, whole rows of one kind of value, larger indices, and what is left
+        of the values, in turn."""
+        sizes = self._of_sizes()
+        turns = [sizes, self._of_rows(), sizes, self._of_indices(), sizes, self._of_values()]
+        while turns:
+            for turn in list(turns):
+                found = next(turn, None)
+                if found is not None:
+                    yield found
+                elif turn in turns:
+                    turns = [each for each in turns if each is not turn]
+
+    @property
+    def is_long(self) -> bool:
+        """Return True if the latest set is as long as the limits of a narrow type ask for."""
+        return bool(set(self.beyond).intersection(self._latest.values()))
+
+    def took_too_long(self) -> None:
+        """Skip sets whose sizes are at least as large as those of the latest set."""
+        if self._latest:
+            self._too_long.append(self._latest)
+
+    def _of_sizes(self) -> Iterator[InputSet]:
+        """Yield sets of each size; what counts in a narrow type goes beyond its limits."""
+        for size in self.beyond:
+            for dim in self.sizes:
+                yield from self._made({**dict.fromkeys(self.sizes, 1), dim: size}, self._moderate)
+        for sizes in assignments(self.sizes, self.wanted) if self.sizes else ():
+            yield from self._made(sizes, self._moderate)
+
+    def _of_values(self) -> Iterator[InputSet]:
+        single = [len(self.pools[param]) for param in self.read if isinstance(param, Var)]
+        while self.read and (self.at < len(self.rows) or self.turn < max(single, default=0)):
+            before = self.turn
+            yield from self._made(self._usual(self.turn), self._packed)
+            if self.turn == before:  # It is too large.
+                return
+
+    def _of_rows(self) -> Iterator[InputSet]:
+        params = [param for param in self.read if isinstance(param, Buffer) and param.rank]
+        if not self.accumulates or not params or self.fresh_only:
+            return
+        most = max(len(rows_of(param.dtype)) for param in params)
+        ranks = max(param.rank for param in params)
+        left = dict.fromkeys((None, 0, -1) if ranks > 1 else (None,), most)
+        turn = 0
+        while left:
+            for axis in list(left):
+                only = params[turn // 2 % len(params)] if turn % 2 else None
+                start, turn = most - left[axis], turn + 1
+                sizes = self._usual(turn)
+                yield from self._made(sizes, self._in_rows(axis, start, only))
+                left[axis] -= 1 if axis is None else self._length(params, axis)
+                if left[axis] <= 0:
+                    del left[axis]
+
+    def _in_rows(self, axis: int | None, start: int, only: Buffer | None) -> Fill:
+        def fill(param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+            if param in self.steers or not shape or only not in (None, param):
+                return self._ordinary(param, shape, rng)
+            return filled_rows(param.dtype, shape, axis if len(shape) > 1 else None, start, rng)
+
+        return fill
+
+    def _length(self, params: Sequence[Buffer], axis: int) -> int:
+        """Return how many rows the latest set had."""
+        lengths = [dim_size(p.shape[axis], self._known) for p in params if p.rank > 1]
+        return max(1, min(lengths))
+
+    def _of_indices(self) -> Iterator[InputSet]:
+        constants = [int(c) if np.isfinite(c) else 0 for c in self.edges.constants]
+        near = [c + d for c in constants for d in (0, 1, -1)]
+        fresh, old = near[: 3 * self.edges.fresh], near[3 * self.edges.fresh :]
+        narrow = [end for p in self.steers if p.dtype.bits <= 16 for end in _limits(p.dtype)]
+        wanted = dict.fromkeys(fresh if self.fresh_only else (*fresh, *_INDICES, *narrow, *old))
+        for turn, value in enumerate(wanted if self.steers else ()):
+            usual = self._usual(turn)
+            large = {var: max(n, min(value + 1, LARGEST_OF_STEP)) for var, n in usual.items()}
+            none = dict.fromkeys(usual, 0)
+            for sizes in (usual, *(each for each in (large, none) if each != usual)):
+                yield from self._made(sizes, self._indexing(value))
+
+    def _indexing(self, value: int) -> Fill:
+        def fill(param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+            if param not in self.steers:
+                return self._packed(param, shape, rng)
+            found = np.full(shape, value, object)
+            found.flat[1::2] = rng.integers(0, 3, size=shape).flat[1::2]
+            return _converted(found, param.dtype)
+
+        return fill
+
+    def _usual(self, turn: int) -> Sizes:
+        return {var: USUAL[(turn + n) % len(USUAL)] for n, var in enumerate(self.sizes)}
+
+    def _made(self, sizes: Sizes, fill: Fill) -> Iterator[InputSet]:
+        """Yield a set of these sizes, unless it would be too large or take too long."""
+        if any(all(sizes[var] >= n for var, n in each.items()) for each in self._too_long):
+            return
+        names = {var.name: size for var, size in sizes.items()}
+        gap = self.number // 4 % 2
+        rng = np.random.default_rng((abs(self.seed), 77, self.number))
+        known = sizes_of(self.func, {**names, **self.dims}, {}, USUAL, gap=gap)
+        shapes = {
+            param: tuple(dim_size(dim, known) for dim in param.shape)
+            for param in self.func.params
+            if isinstance(param, Buffer)
+        }
+        self._known, self._latest = known, sizes
+        self._counts = {param: int(np.prod(shape, dtype=object)) for param, shape in shapes.items()}
+        self._smallest = min((n for shape in shapes.values() for n in shape if n > 0), default=1)
+        try:
+            args = arguments_of(
+                self.func,
+                known,
+                lambda param, shape: fill(param, shape, rng),
+                {},
+                max_bytes=MAX_BYTES,
+            )
+        except TooLarge:
+            return
+        self.at += max((self._counts.get(param, 1) for param in self.read), default=1)
+        self.turn += 1
+        shown = ", ".join(f"{var.name}={size}" for var, size in known.items())
+        name = f"edges {self.number}" + (f" ({shown})" if shown else "")
+        self.number += 1
+        yield InputSet(name, "edges", args)
+
+    def _moderate(self, param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Return the next values of a parameter, none of which hides others in a sum."""
+        values = self._packed(param, shape, rng)
+        return self._within(_RANGES[0], values, self._ordinary(param, shape, rng))
+
+    def _within(self, ends: tuple[float, float], values: Array, other: Array) -> Array:
+        """Replace floats outside of a range of sizes, if the function accumulates."""
+        if not self.accumulates or values.dtype.kind in "iub" or ends[1] == np.inf:
+            return values
+        with np.errstate(all="ignore"):
+            sizes = np.abs(values.astype(np.float64))
+        return np.where((sizes == 0) | ((sizes >= ends[0]) & (sizes <= ends[1])), values, other)
+
+    def _packed(self, param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Return the next values of a parameter."""
+        if param in self.steers:
+            return self._ordinary(param, shape, rng)
+        count, pool = int(np.prod(shape, dtype=np.int64)), self.pools[param]
+        if param not in self.read:
+            return self._ordinary(param, shape, rng)
+        alone = count == 1 and any(self._counts.get(each, 1) > 1 for each in self.read)
+        if alone:
+            return pool[[self.turn % len(pool)]].reshape(shape)
+        rows = self.rows[(self.at + np.arange(count)) % len(self.rows), self.read.index(param)]
+        ordinary = self._ordinary(param, shape, rng).reshape(-1)
+        values = np.where(rows == ANY, ordinary, pool[rows])
+        values = self._within(_RANGES[self.number // 4 % len(_RANGES)], values, ordinary)
+        return values.astype(pool.dtype).reshape(shape)
+
+    def _ordinary(self, param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        dtype = param.dtype
+        if param in self.steers and dtype.is_integer:
+            most = self._smallest if self.number // 4 % 2 else min(3, self._smallest)
+            return rng.integers(0, max(1, most), size=shape).astype(numpy_dtype(dtype))
+        if dtype.is_bool:
+            return rng.integers(0, 2, size=shape).astype(numpy_dtype(dtype))
+        if dtype.is_float:
+            drawn = rng.uniform(-4, 4, size=shape)
+            small = drawn * 10.0 ** rng.integers(-8, 2, size=shape)
+            return np.where(rng.random(size=shape) < 0.25, small, drawn).astype(numpy_dtype(dtype))
+        bits = rng.integers(0, 1 << 63, size=shape, dtype=np.int64)
+        wide = bits >> rng.integers(0, 63, size=shape)
+        narrow = rng.integers(-4 if dtype.low else 0, 9, size=shape)
+        return np.where(rng.random(size=shape) < 0.5, narrow, wide).astype(numpy_dtype(dtype))
 
 
-def steering(func: PrimFunc) -> set[Var | Buffer]:
-    """Return the parameters whose values decide what is accessed or how often: those in indices,
-    sizes, offsets and bounds of loops, also through other memory and names."""
-    flows: dict[Var | Buffer, set[Var | Buffer]] = {}
-    reached: set[Var | Buffer] = set()
-    for node in walk(func):
-        match node:
-            case Store():
-                flows.setdefault(node.buffer, set()).update(_read_by((node.value,)))
-                reached |= _read_by(node.indices)
-            case Load():
-                reached |= _read_by(node.indices)
-            case Let():
-                flows.setdefault(node.var, set()).update(_read_by((node.value,)))
-            case For():
-                reached |= _read_by((node.begin, node.end))
-            case View():
-                flows.setdefault(node.buffer, set()).add(node.source)
-                flows.setdefault(node.source, set()).add(node.buffer)
-                reached |= _read_by((node.offset, *node.buffer.shape))
-            case Allocate():
-                reached |= _read_by(node.buffer.shape)
-            case _:
-                pass
-    todo = list(reached)
-    while todo:
-        for source in flows.get(todo.pop(), ()):
-            if source not in reached:
-                reached.add(source)
-                todo.append(source)
-    return {param for param in func.params if param in reached}
-
-
-def _read_by(exprs: Iterable[Expr]) -> set[Var | Buffer]:
-    found: set[Var | Buffer] = set()
-    for expr in exprs:
-        for node in walk(expr, (Var, Load)):
-            found.add(node.buffer if isinstance(node, Load) else node)
-    return found
-
-
-def _widths(versions: Sequence[PrimFunc]) -> list[DType]:
-    """Return the integer types that occur."""
-    types = {node.dtype for each in versions for node in walk(each, Expr)}
-    scalars = {dtype.with_lanes(1) for dtype in types if not (dtype.is_float or dtype.is_bool)}
-    return sorted(scalars, key=str)
-
-
-def _wanted_sizes(constants: Iterable[Any]) -> list[int]:
-    near = {int(c) + d for c in constants if isinstance(c, int) for d in (-1, 0, 1)}
-    return sorted({*_SIZES, *(size for size in near if 0 <= size <= LARGEST_SIZE)})
-
-
-def _drawn(
-    dtype: DType,
-    shape: tuple[int, ...],
-    rng: np.random.Generator,
-    constants: Iterable[Any],
-    widths: Sequence[DType],
-    known: bool,
-) -> Array:
-    kind = numpy_dtype(dtype)
+def _pool(dtype: DType, edges: Edges) -> Array:
     if dtype.is_bool:
-        return rng.integers(0, 2, size=shape).astype(kind)
-    if not dtype.is_float:
-        if not known:
-            return rng.integers(0, 3, size=shape).astype(kind)
-        return rng.choice(integer_edges(dtype, constants, widths), size=shape).astype(kind)
-    choices = float_edges(dtype, constants)
-    scale = rng.choice(np.array(_FRACTIONS), size=shape)
-    drawn = np.asarray(rng.uniform(-1, 1, size=shape) * scale)
-    at_edge = rng.random(size=shape) < 0.5
-    with np.errstate(all="ignore"):
-        return np.where(at_edge, rng.choice(choices, size=shape), drawn).astype(kind)
-
-
-def integer_edges(dtype: DType, constants: Iterable[Any], widths: Sequence[DType] = ()) -> Array:
-    """Return the values of an integer type at which arithmetic may go wrong, in order."""
-    low, high = _limits(dtype)
-    wanted = {0, 1, 2, 3, 5, 7, -1, -2, -3, -7, low, low + 1, high, high - 1}
-    for narrow in widths:
-        least, most = _limits(narrow)
-        wanted |= {least - 1, least, least + 1, most - 1, most, most + 1}
-    for bit in range(dtype.bits):
-        wanted |= {1 << bit, -(1 << bit)}
-    for near in (c for c in constants if isinstance(c, int)):
-        wanted |= {int(near) + d for d in (-1, 0, 1)} | {-int(near)}
-    return np.array(sorted(v for v in wanted if low <= v <= high), numpy_dtype(dtype))
-
-
-def float_edges(dtype: DType, constants: Iterable[Any]) -> Array:
-    """Return the values of a float type at which arithmetic may go wrong: zeros, and the constants
-    and their neighbours."""
-    kind = numpy_dtype(dtype)
-    near = [c for c in constants if not isinstance(c, bool)]
-    with np.errstate(all="ignore"):
-        exact = np.array([0.0, -0.0, 1.0, -1.0, *near], np.float64).astype(kind)
-        exact = exact[np.isfinite(exact)]
-        wide = exact.astype(np.float32) if dtype.bits < 32 else exact
-        around = [np.nextafter(wide, wide.dtype.type(side * np.inf)) for side in (-1, 1)]
-        moved = [wide + 1, wide - 1, -wide]
-        return np.concatenate([exact, *(each.astype(kind) for each in (*around, *moved))])
+        return np.array([True, False])
+    return (float_edges if dtype.is_float else integer_edges)(dtype, edges)
 
 
 def _limits(dtype: DType) -> tuple[int, int]:
-    if dtype.kind == "u":
-        return 0, (1 << dtype.bits) - 1
-    return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return (dtype.low, dtype.high) if dtype.is_integer else (0, 1)
+
+
+def _converted(values: Array, dtype: DType) -> Array:
+    """Return whole numbers in a type; they wrap around."""
+    if not dtype.is_integer:
+        return values.astype(numpy_dtype(dtype))
+    low = np.asarray(values & ((1 << dtype.bits) - 1))
+    return low.astype(f"u{dtype.bytes}").view(numpy_dtype(dtype))

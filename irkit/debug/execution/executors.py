@@ -14,7 +14,7 @@ import numpy as np
 from irkit.core import IRKitError, Target, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.ir import Buffer, For, InterpretedFunction, PrimFunc, StepLimit
+from irkit.ir import Buffer, For, InterpretedFunction, OutOfBounds, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
@@ -25,10 +25,15 @@ _INEXACT = ("contract", "threads", "reassoc")
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
-    """The arrays after a call, in the order of the parameters, or the error it failed with."""
+    """The arrays after a call, in the order of the parameters, or the error it failed with.
+
+    ``outside`` if that is an access out of bounds. ``steps`` counts what the interpreter did.
+    """
 
     arrays: tuple[Array, ...] = ()
     error: str = ""
+    outside: bool = False
+    steps: int = 0
 
 
 class InterpreterExecutor:
@@ -40,20 +45,21 @@ class InterpreterExecutor:
         self.max_steps = max_steps
         self._known: dict[int, tuple[PrimFunc, InterpretedFunction]] = {}
 
-    def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
+    def run(self, func: PrimFunc, args: Sequence[Any], max_steps: int | None = None) -> CallOutcome:
         """Run a function; arrays are changed in place.
 
         Raises: StepLimit.
         """
         if id(func) not in self._known:
             self._known[id(func)] = func, InterpretedFunction(func)
+        limit = self.max_steps if max_steps is None else max_steps
         try:
-            self._known[id(func)][1](*args, max_steps=self.max_steps)
+            steps = self._known[id(func)][1](*args, max_steps=limit)
         except StepLimit:
             raise
         except IRKitError as error:
-            return CallOutcome(error=str(error))
-        return CallOutcome(arrays_of(func, args))
+            return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
+        return CallOutcome(arrays_of(func, args), steps=steps)
 
 
 class NativeExecutor:
@@ -68,17 +74,20 @@ class NativeExecutor:
         self.trusted = trusted
         self.worker = NativeWorker(MAX_SECONDS) if worker is None else worker
         self._known: dict[int, tuple[PrimFunc, Kernel]] = {}
+        self._exact: dict[int, tuple[PrimFunc, PrimFunc]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
         """Run a function; arrays are changed in place."""
         try:
             if not self.trusted:
-                return CallOutcome(self.worker.run(exact(func), args))
+                if id(func) not in self._exact:
+                    self._exact[id(func)] = func, exact(func)
+                return CallOutcome(self.worker.run(self._exact[id(func)][1], args))
             if id(func) not in self._known:
                 self._known[id(func)] = func, build_kernels([exact(func)], _FAST_TO_COMPILE)[0]
             self._known[id(func)][1](*args)
         except IRKitError as error:
-            return CallOutcome(error=str(error))
+            return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
         return CallOutcome(arrays_of(func, args))
 
 
@@ -128,3 +137,7 @@ class OutcomeCache:
             made = self.executor.run(func, self.inputs[number].copied())
             self._known[key] = func, made
         return self._known[key][1]
+
+    def remember(self, func: PrimFunc, number: int, outcome: CallOutcome) -> None:
+        """Keep an outcome that is known already."""
+        self._known[id(func), number] = func, outcome

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from irkit.codegen import OUT_OF_MEMORY, assertions, record_size, symbol
 from irkit.core import IRKitError
-from irkit.ir import Buffer, PrimFunc, Var, numpy_dtype, shape_vars
+from irkit.ir import Buffer, MemoryLimit, OutOfBounds, PrimFunc, Var, numpy_dtype, shape_vars
 from irkit.runtime import Library, link
 
 Flush = Literal["end", "start"]
@@ -63,8 +63,7 @@ class GuardedArray:
     def __init__(
         self, region: GuardedPages, given: NDArray[Any], align: int, flush: Flush, number: int = 0
     ) -> None:
-        spans = sum((n - 1) * s for n, s in zip(given.shape, given.strides, strict=True))
-        size = spans + given.itemsize if given.size else 0
+        size = _byte_span(given)
         self.region, self.fill = region, _FILL - number % _FILLS
         region.bytes.fill(self.fill)
         self.begin = 0 if flush == "start" else (region.size - size) // align * align
@@ -123,9 +122,10 @@ class GuardedMemory:
 
 
 def _byte_span(array: NDArray[Any]) -> int:
-    return sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) + (
-        array.itemsize if array.size else 0
-    )
+    if not array.size:
+        return 0
+    last = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True))
+    return last + array.itemsize
 
 
 class GuardedKernel:
@@ -144,8 +144,8 @@ class GuardedKernel:
     def __call__(self, memory: GuardedMemory, args: Sequence[Any], flush: Flush) -> list[Any]:
         """Run on copies of the arguments and return the copies.
 
-        Raises: IRKitError if an assertion fails, memory runs out, or bytes beside an array were
-        written.
+        Raises: IRKitError if an assertion fails, memory runs out (MemoryLimit), or bytes beside an
+        array were written.
         """
         with memory.place(self.func, args, flush) as placed:
             given: list[Any] = [
@@ -154,13 +154,16 @@ class GuardedKernel:
             ]
             given += [_size_of(self.func, var, args) for var in self.shapes]
             given += [None] * (self.record > 0)
-            status = self._call(*given)
+            status: int = self._call(*given)
+            if status == OUT_OF_MEMORY:
+                raise MemoryLimit("the native code could not allocate its buffers")
             if status:
-                raise IRKitError(_failure(self.func, status))
+                message = assertions(self.func)[status - 1].message
+                raise IRKitError(f"assertion {status} fails: {message}")
             for at, each in placed.items():
                 if not each.untouched:
                     name = self.func.params[at].name
-                    raise IRKitError(f"the native code writes outside of {name!r}")
+                    raise OutOfBounds(f"the native code writes outside of {name!r}")
             return [
                 placed[at].array.copy() if at in placed else value for at, value in enumerate(args)
             ]
@@ -195,9 +198,3 @@ def _size_of(func: PrimFunc, var: Var, args: Sequence[Any]) -> int:
             if step is var:
                 return int(size) // int(arg.itemsize)
     raise AssertionError(f"{var.name} is a shape variable of no parameter")
-
-
-def _failure(func: PrimFunc, status: int) -> str:
-    if status == OUT_OF_MEMORY:
-        return "the native code could not allocate its buffers"
-    return f"assertion {status} fails: {assertions(func)[status - 1].message}"

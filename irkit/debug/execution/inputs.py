@@ -10,13 +10,14 @@ from typing import Any, Literal, cast
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError, ShapeError
+from irkit.core import IRKitError, ShapeError, walk
+from irkit.debug.execution.edge_values import Array, edges_of, integer_edges
+from irkit.debug.execution.parameter_roles import steering
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy_dtype, shape_vars
 from irkit.runtime import with_strides
 
-Array = NDArray[Any]
 Drawing = Callable[[Buffer | Var, tuple[int, ...]], Array]  # The values of a parameter.
 InputKind = Literal["whole numbers", "fractions", "special values", "edges", "given"]
 INPUT_KINDS: tuple[InputKind, ...] = (
@@ -68,7 +69,8 @@ def input_sets(
     """Make sets of arguments, or one set if ``given`` names some of them; the rest is fractions.
 
     Symbolic dimensions are small and differ from set to set, except those in ``dims``. Integers are
-    drawn from a range. Names that the function does not have are ignored. Raises: ShapeError for an
+    drawn from a range; among special values, those that are no indices or bounds are at the edges
+    of their types. Names that the function does not have are ignored. Raises: ShapeError for an
     array that does not fit; TooLarge.
     """
     fixed = dict(dims or {})
@@ -76,7 +78,7 @@ def input_sets(
     arrays = {name: np.asarray(value) for name, value in (given or {}).items() if name in names}
     if arrays:
         sizes = sizes_of(func, fixed, arrays, SIZES)
-        drawn = _drawing("fractions", np.random.default_rng(seed), integers)
+        drawn = _drawing(func, "fractions", np.random.default_rng(seed), integers)
         args = arguments_of(func, sizes, drawn, arrays)
         return [InputSet("given", "given", args)]
     result: list[InputSet] = []
@@ -85,7 +87,7 @@ def input_sets(
         rng = np.random.default_rng((abs(seed), number))
         wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
         sizes = sizes_of(func, fixed, {}, [int(size) for size in wanted])
-        args = arguments_of(func, sizes, _drawing(kind, rng, integers), {})
+        args = arguments_of(func, sizes, _drawing(func, kind, rng, integers), {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
         result.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
     return result
@@ -96,27 +98,48 @@ def input_names(func: PrimFunc) -> set[str]:
     return {param.name for param in func.params} | {var.name for var in shape_vars(func)}
 
 
+def size_vars(func: PrimFunc) -> list[Var]:
+    """Return the variables that sizes depend on: symbolic dimensions, and scalar parameters in
+    shapes."""
+    buffers = [param for param in func.params if isinstance(param, Buffer)]
+    as_dims = {dim for param in buffers for dim in param.shape if isinstance(dim, Var)}
+    found = [var for var in shape_vars(func) if var in as_dims]
+    used = {v for param in buffers for dim in _layout(param) for v in walk(dim, Var)}
+    return found + [param for param in func.params if isinstance(param, Var) and param in used]
+
+
+def _layout(buffer: Buffer) -> tuple[Expr, ...]:
+    return *buffer.shape, *(buffer.strides or ())
+
+
 def sizes_of(
-    func: PrimFunc, dims: Mapping[str, int], given: Mapping[str, Array], wanted: Sequence[int]
+    func: PrimFunc,
+    dims: Mapping[str, int],
+    given: Mapping[str, Array],
+    wanted: Sequence[int],
+    *,
+    gap: int = 0,
 ) -> dict[Var, int]:
-    """Choose the size of each symbolic dimension, then strides without gaps."""
+    """Choose the value of each variable of ``size_vars``, then strides, with ``gap`` elements
+    between rows."""
     known: dict[Var, int] = {}
     buffers = [param for param in func.params if isinstance(param, Buffer)]
     for param in buffers:
         shape = given[param.name].shape if param.name in given else ()
         known.update({d: n for d, n in zip(param.shape, shape, strict=False) if isinstance(d, Var)})
-    as_dims = {dim for param in buffers for dim in param.shape if isinstance(dim, Var)}
     sizes = cycle(wanted)
-    for var in shape_vars(func):
-        if var in as_dims and var not in known:
+    for var in size_vars(func):
+        if var.name in given and var in func.params:
+            known[var] = int(given[var.name])
+        elif var not in known:
             known[var] = dims[var.name] if var.name in dims else next(sizes)
     for param in buffers:
-        step = 1
+        step = 1 + gap
         axes = list(zip(param.shape, param.strides or (), strict=False))
         for dim, stride in reversed(axes):
             if isinstance(stride, Var):
                 known.setdefault(stride, dims.get(stride.name, step))
-            step = max(1, dim_size(dim, known)) * dim_size(stride, known)
+            step = max(1, dim_size(dim, known)) * dim_size(stride, known) + gap
     return known
 
 
@@ -128,22 +151,34 @@ def dim_size(dim: Expr, known: Mapping[Var, int]) -> int:
     return constant if constant is not None else int(evaluate(dim, known))
 
 
-def _drawing(kind: InputKind, rng: np.random.Generator, integers: tuple[int, int]) -> Drawing:
+def _drawing(
+    func: PrimFunc, kind: InputKind, rng: np.random.Generator, integers: tuple[int, int]
+) -> Drawing:
+    special = kind == "special values"
+    small = steering(func) if special else set[Var | Buffer]()
+
     def drawn(param: Buffer | Var, shape: tuple[int, ...]) -> Array:
+        if special and param.dtype.is_integer and param not in small:
+            return rng.choice(integer_edges(param.dtype, edges_of([func])), size=shape)
         return draw_values(param.dtype, shape, kind, rng, integers)
 
     return drawn
 
 
 def arguments_of(
-    func: PrimFunc, sizes: Mapping[Var, int], drawn: Drawing, given: Mapping[str, Array]
+    func: PrimFunc,
+    sizes: Mapping[Var, int],
+    drawn: Drawing,
+    given: Mapping[str, Array],
+    *,
+    max_bytes: int = MAX_BYTES,
 ) -> tuple[Any, ...]:
-    """Return the arguments of a call: those ``given`` by name, all others drawn.
+    """Return the arguments of a call: those ``given`` by name, sizes, and all others drawn.
 
     Raises: ShapeError, TooLarge.
     """
     result: list[Any] = []
-    left = MAX_BYTES
+    left = max_bytes
     for param in func.params:
         shape: tuple[int, ...] = ()
         if isinstance(param, Buffer):
@@ -157,6 +192,9 @@ def arguments_of(
             )
         if param.name in given:
             result.append(_checked_input(param, given[param.name], shape, sizes))
+            continue
+        if isinstance(param, Var) and param in sizes:
+            result.append(sizes[param])
             continue
         values = drawn(param, shape)
         if isinstance(param, Buffer):

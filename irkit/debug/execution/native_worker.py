@@ -13,6 +13,7 @@ from irkit.codegen import emit, runnable_target
 from irkit.core import IRKitError, Target
 from irkit.debug.execution.guard_pages import Flush, GuardedKernel, GuardedMemory
 from irkit.debug.execution.inputs import Array
+from irkit.debug.execution.loop_trips import loop_trips
 from irkit.debug.isolation.with_strides import WithStrides
 from irkit.ir import PrimFunc, parse
 from irkit.processes import Child, ChildDied, Limits
@@ -21,7 +22,11 @@ from irkit.runtime import object_for
 _MAX_REUSED = 4 << 20
 """Bytes of arrays up to which a call reuses guarded pages."""
 _MAX_TWICE = 64 << 20
-"""Bytes of arrays up to which a call is made twice, once at either end of the pages."""
+"""Bytes of arrays up to which the first call is made twice, once at either end of the pages."""
+_MANY_TRIPS = 3_000_000
+"""Iterations of loops from which even the first call is made only once."""
+_MAX_TEXTS = 64
+"""Functions whose text is kept."""
 
 
 class NativeWorker:
@@ -32,52 +37,88 @@ class NativeWorker:
 
     def __init__(self, seconds: float) -> None:
         self._child = Child(Limits(seconds))
+        self._texts: dict[int, tuple[PrimFunc, str]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> tuple[Array, ...]:
-        """Run a function and return its arrays afterwards.
+        """Run a function and return its arrays afterwards; one that is as it was can be the very
+        argument.
 
         Raises: IRKitError if it cannot be compiled, crashes, writes beside its arrays, or runs too
         long.
         """
+        if id(func) not in self._texts:
+            self._texts = dict([*self._texts.items()][-_MAX_TEXTS:])
+            self._texts[id(func)] = func, func.script()
         try:
             given = [WithStrides.of(arg) for arg in args]
-            return self._child.call(run_guarded, func.script(), given)
+            found = self._child.call(run_guarded, self._texts[id(func)][1], given)
         except ChildDied as error:
             raise IRKitError(f"the native code {error.message}") from None
+        arrays = [each.arg for each in given if each.strides is not None]
+        return tuple(own if new is None else new for own, new in zip(arrays, found, strict=True))
 
     def close(self) -> None:
         """End the child process if it is running."""
         self._child.close()
 
 
+class _GuardedFunction:
+    """A function compiled by this process, and how often it has been called."""
+
+    def __init__(self, text: str) -> None:
+        self.func = parse(text)
+        self.trips = loop_trips(self.func)
+        target = msgspec.structs.replace(runnable_target(Target()), opt_level=1)
+        image = object_for(emit([self.func], target), target, unroll=False)
+        self.kernel = GuardedKernel(self.func, image)
+        self.calls = 0
+
+    def ends(self, size: int) -> tuple[Flush, ...]:
+        """Return the ends of pages at which the arrays of the next call lie.
+
+        They are both for the first call, with the start first: a write slightly too far is then
+        found with the name of the array. Later calls take turns, and all calls of what runs long.
+        """
+        self.calls += 1
+        if self.calls == 1 and size < _MAX_TWICE and self.trips < _MANY_TRIPS:
+            return "start", "end"
+        return ("end",) if self.calls % 2 else ("start",)
+
+
 class _CompiledKernels:
-    """Kernels compiled by this process, by their text, and its guarded pages."""
+    """Functions compiled by this process, by their text, and its guarded pages."""
 
     def __init__(self) -> None:
-        self.kernels: dict[str, tuple[PrimFunc, GuardedKernel]] = {}
+        self.kernels: dict[str, _GuardedFunction] = {}
         self.memory = GuardedMemory()
 
 
 _COMPILED = _CompiledKernels()
 
 
-def run_guarded(text: str, args: list[WithStrides]) -> tuple[Array, ...]:
-    """Compile a function, call it on arrays between protected pages, and return the arrays; the
-    child calls this.
+def run_guarded(text: str, args: list[WithStrides]) -> tuple[Array | None, ...]:
+    """Compile a function, call it on arrays between protected pages, and return the arrays, or None
+    for each that is as it was; the child calls this.
 
     Raises: IRKitError if it writes into the unprotected bytes beside an array. Any other access out
     of bounds ends this process.
     """
     known = _COMPILED.kernels
     if text not in known:
-        func = parse(text)
-        target = msgspec.structs.replace(runnable_target(Target()), opt_level=1)
-        known[text] = func, GuardedKernel(func, object_for(emit([func], target), target))
-    func, kernel = known[text]
+        known[text] = _GuardedFunction(text)
+    chosen = known[text]
     given = [arg.value() for arg in args]
     size = sum(each.nbytes for each in given if isinstance(each, np.ndarray))
     memory = _COMPILED.memory if size < _MAX_REUSED else GuardedMemory()
-    # The start of a page first: a write slightly too far is then found with the name of the array.
-    ends: tuple[Flush, ...] = ("start", "end") if size < _MAX_TWICE else ("end",)
-    found = [kernel(memory, given, flush) for flush in ends][-1]
-    return tuple(np.asarray(found[at]) for at, arg in enumerate(args) if arg.strides is not None)
+    found = [chosen.kernel(memory, given, flush) for flush in chosen.ends(size)][-1]
+    return tuple(
+        None if _same_bytes(given[at], np.asarray(found[at])) else np.asarray(found[at])
+        for at, arg in enumerate(args)
+        if arg.strides is not None
+    )
+
+
+def _same_bytes(one: Array, other: Array) -> bool:
+    if not (one.flags.c_contiguous and other.flags.c_contiguous):
+        return False
+    return np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))

@@ -6,6 +6,7 @@ return cannot be interrupted, and a crash ends this process.
 """
 
 import pickle
+from collections.abc import Callable
 
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.isolation.pass_worker import run_pass
@@ -19,7 +20,15 @@ from irkit.processes import (
     timeout,
     traceback_inside,
 )
-from irkit.transform import PASS_CALLER, Apply, Attempt, PassHalted, StepChannel, apply_here
+from irkit.transform import (
+    PASS_CALLER,
+    AnyPass,
+    Apply,
+    Attempt,
+    PassHalted,
+    StepChannel,
+    apply_here,
+)
 
 # Beyond this size both sides drop their tables, and nodes still in use are sent again.
 MAX_SHARED_NODES = 1 << 21
@@ -30,15 +39,22 @@ class Isolation:
 
     ``seconds`` and ``memory`` (bytes) limit each pass. A pass that another process cannot import (a
     closure, or one defined in the main script) is rejected if ``strict``; otherwise it runs here,
-    under the time limit alone, and ``refused`` maps its name to the reason. Call ``close`` at the
-    end, or use a ``with`` block.
+    under the time limit alone, and ``refused`` maps its name to the reason. So do irkit's own
+    passes unless ``own``. ``watch`` wraps what runs passes here. Call ``close`` at the end, or use
+    a ``with`` block.
     """
 
     def __init__(
-        self, *, seconds: float | None = None, memory: int | None = None, strict: bool = False
+        self,
+        *,
+        seconds: float | None = None,
+        memory: int | None = None,
+        strict: bool = False,
+        own: bool = True,
+        watch: Callable[[Apply], Apply] = lambda apply: apply,
     ) -> None:
         self.limits = Limits(seconds, memory)
-        self.strict = strict
+        self.strict, self.own, self.watch = strict, own, watch
         self.refused: dict[str, str] = {}
         self._child = Child(self.limits, outer=PASS_CALLER)
         self._channel: tuple[int, StepChannel] | None = None
@@ -51,6 +67,8 @@ class Isolation:
         Its rewrites and remarks are added to the recorder. Raises: PassHalted if the pass is
         stopped or crashes; otherwise whatever it raises.
         """
+        if not self.own and is_own(attempt.p):
+            return self._run_here(attempt, recorder)
         reason = why_not_isolated(attempt)
         message = b"" if reason else self._message(attempt)
         if not message:
@@ -87,7 +105,7 @@ class Isolation:
     def _run_here(self, attempt: Attempt, recorder: Recorder) -> object:
         limited = self.limits.seconds is not None and can_interrupt()
         apply = time_limit(self.limits.seconds or 0) if limited else apply_here
-        return apply(attempt, recorder)
+        return self.watch(apply)(attempt, recorder)
 
     def _message(self, attempt: Attempt) -> bytes:
         """Encode the step; return no bytes if something in it cannot be encoded."""
@@ -139,6 +157,11 @@ class Isolation:
             known = self._channel = (number, StepChannel(LEVELS))
             self._new_channel = True
         return known[1]
+
+
+def is_own(p: AnyPass) -> bool:
+    """Return True if a pass is one of irkit's."""
+    return p.path.startswith("irkit.")
 
 
 def why_not_isolated(attempt: Attempt) -> str:

@@ -2,7 +2,8 @@
 
 Reading order: search (for anything smaller; `irkit.fuzz.shrink` uses it too), case, well_defined
 (programs with one meaning), failure (how a case fails), shrink (the candidates), families (their
-order), reduce, regression (the result as files and a test).
+order), reduce, regression (the result as files and a test), module_case and module_reduction (a
+pass over graphs or modules).
 
 A candidate counts only if it verifies, runs within bounds, and gives the same whatever fresh memory
 holds and in which order unordered loops run (``well_defined``): otherwise a search ends at programs

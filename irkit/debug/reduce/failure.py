@@ -1,6 +1,7 @@
 """How a case fails, and the search for inputs on which it does."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 import msgspec
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError
+from irkit.debug.bisect.bisect import GuiltyStep
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.schedule_steps import NO_SCHEDULE, scheduled_steps
@@ -19,13 +21,21 @@ from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.well_defined import runs
 from irkit.ir import PrimFunc, StepLimit, numpy_dtype
 from irkit.schedule import ScheduleTrace
-from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here
+from irkit.transform import (
+    IR,
+    Apply,
+    PassFailed,
+    Pipeline,
+    Step,
+    apply_here,
+    sub_pipeline,
+)
 
 
 class Failure(msgspec.Struct, frozen=True):
     """How a case fails, and the pass or primitive (``sch.split``) at fault.
 
-    ``kind`` is ``differs`` (other numbers), ``failed`` (the result cannot run), or how a pass fails
+    ``kind`` is the status of a wrong verdict, such as ``differs`` or ``races``, or how a pass fails
     (see ``FailureKind``); ``exception`` names the exception it raised. ``text`` is a description.
     ``native`` means that native code was run: there an access out of bounds can look like other
     numbers, and can go unnoticed until a later primitive moves it.
@@ -196,3 +206,27 @@ def _named(func: PrimFunc, inputs: InputSet) -> dict[str, Any]:
         param.name: np.asarray(value, numpy_dtype(param.dtype))
         for param, value in zip(func.params, inputs.args, strict=True)
     }
+
+
+def case_of_guilty_step(
+    found: GuiltyStep, options: Mapping[str, Any], apply: Apply = apply_here
+) -> tuple[FailingCase, Failure]:
+    """Return a case of the guilty pass alone: on the function before all passes if it breaks that
+    already, or else on the one that it was given. ``options`` are those of :func:`find_case`.
+
+    Raises: IRKitError if the step is not about one loop function, or does not fail again.
+    """
+    before, p, pipeline = found.before, found.p, found.pipeline
+    if not isinstance(before, PrimFunc) or p is None or pipeline is None:
+        raise IRKitError("only a pass over one loop function can be reduced alone")
+    placed = [(found.verdict.phase, p)]
+    for func in dict.fromkeys((found.original or before, before)):
+        with suppress(IRKitError):  # The pass can need what earlier ones made.
+            alone = sub_pipeline(pipeline, placed, func)
+            case = find_case(alone, func, **options, apply=apply)
+            if case is not None:
+                return case
+    raise IRKitError(
+        f"cannot reduce {before.name!r}: pass {p.name!r} alone does not fail on it again",
+        hint=str(found.verdict),
+    )

@@ -21,7 +21,7 @@ from irkit.debug.reduce.failure import Failure
 from irkit.ir import script
 from irkit.processes import Limits
 from irkit.schedule import ScheduleTrace
-from irkit.transform import Registry
+from irkit.transform import Pipeline, Registry
 
 INLINE = 4096  # Elements of inputs that the test itself holds at most.
 WIDTH = 96
@@ -98,21 +98,22 @@ def regression_test(
         more="from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else "",
         schedule=_schedule_text(case.schedule),
         body=body,
-        function=_quoted(script(case.func)),
-        pipeline=json.dumps(_pipeline_text(case, known)),
+        function=quoted(script(case.func)),
+        pipeline=json.dumps(pipeline_text(case.pipeline, known)),
         inputs=_inputs_text(inputs, inline),
         name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower()[:80],
     )
 
 
-def _pipeline_text(case: FailingCase, known: Registry) -> str:
-    for _, p in case.pipeline.placed:
+def pipeline_text(pipeline: Pipeline, known: Registry) -> str:
+    """Return a pipeline as text for a test. Raises: IRKitError if a test cannot import a pass."""
+    for _, p in pipeline.placed:
         if "<" in p.path:
             raise IRKitError(
                 f"a test cannot import pass {p.name!r}: {p.path} is defined inside a function",
                 hint="Define it at the top level of a module.",
             )
-    return case.pipeline.text(known)
+    return pipeline.text(known)
 
 
 def _schedule_text(schedule: ScheduleTrace) -> str:
@@ -120,10 +121,11 @@ def _schedule_text(schedule: ScheduleTrace) -> str:
     if not schedule.steps:
         return ""
     shown = "".join(f"# {line}\n" for line in schedule.as_python().splitlines())
-    return f"{shown}SCHEDULE = {_quoted(schedule.as_json_lines())}\n"
+    return f"{shown}SCHEDULE = {quoted(schedule.as_json_lines())}\n"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return text as a Python literal."""
     if "\\" in text or '"""' in text:
         return json.dumps(text)
     return f'"""\\\n{text}"""'
@@ -161,7 +163,7 @@ def write_case(
     """Write a case into a folder, all files or none, and return the path of its test."""
     texts = {
         "reduced.irs": script(case.func),
-        "pipeline.txt": _pipeline_text(case, known) + "\n",
+        "pipeline.txt": pipeline_text(case.pipeline, known) + "\n",
         "test_reduced.py": regression_test(case, failure, known, limits),
     }
     if case.schedule.steps:

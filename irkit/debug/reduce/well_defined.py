@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from irkit.core import IRKitError, Node, any_node, rewrite, substitute
+from irkit.core import IRKitError, Node, any_node, rewrite
 from irkit.debug.check.difference import identical
 from irkit.debug.execution.executors import MAX_STEPS, arrays_of
 from irkit.debug.execution.inputs import InputSet
+from irkit.debug.execution.orders import backwards
 from irkit.ir import (
     Allocate,
     Buffer,
-    Expr,
     For,
     InterpretedFunction,
     PrimFunc,
@@ -28,8 +28,6 @@ from irkit.ir import (
     seq,
     verify,
 )
-
-_ANY_ORDER = ("parallel", "vectorized", "thread")
 
 
 def runs(func: PrimFunc, args: Sequence[Any], *, max_steps: int = MAX_STEPS) -> bool:
@@ -70,13 +68,8 @@ def _variants(func: PrimFunc) -> list[PrimFunc]:
     made = list[PrimFunc]()
     if any_node(func, Allocate):
         made += [rewrite(func, partial(_filled, value=value), on=Allocate) for value in (0, 1)]
-    if any_node(func, For, _has_no_order):
-        made.append(rewrite(func, _reversed, on=For))
-    return made
-
-
-def _has_no_order(loop: For) -> bool:
-    return loop.kind in _ANY_ORDER
+    turned = backwards(func)
+    return made if turned is func else [*made, turned]
 
 
 def _filled(node: Allocate, *, value: int) -> Node:
@@ -86,10 +79,3 @@ def _filled(node: Allocate, *, value: int) -> Node:
     for var, dim in zip(reversed(variables), reversed(buffer.shape), strict=True):
         body = For(var, const(0, dim.dtype), dim, body)
     return node.replace(body=seq(body, node.body))
-
-
-def _reversed(loop: For) -> Node | None:
-    if not _has_no_order(loop):
-        return None
-    turned: Expr = loop.end - 1 - loop.var + loop.begin
-    return loop.replace(body=substitute(loop.body, {loop.var: turned}))

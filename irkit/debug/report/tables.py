@@ -1,12 +1,12 @@
 """Tables for the terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.report.summary import PassRow, RuleRow
 
@@ -52,10 +52,13 @@ def rule_table(rows: Iterable[RuleRow], title: str = "") -> Table:
     return table
 
 
-def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+def verdict_table(
+    verdicts: Iterable[Verdict], not_isolated: Mapping[str, str] = MappingProxyType({})
+) -> Table:
     """Return a table of verdicts, with the largest errors and the first wrong element.
 
-    The other columns are phase, pass and function.
+    The other columns are phase, pass and function. ``not_isolated`` gives the reason why a pass of
+    a name ran in this process, which its rows say.
     """
     table = Table()
     for name in ("phase", "pass", "function", "verdict"):
@@ -67,17 +70,22 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
     for each in verdicts:
         error = each.error
         sizes = [f"{size:.3g}" if size else "-" for size in (error.abs, error.rel, error.ulp)]
-        phase = "schedule" if each.phase == SCHEDULE else str(each.phase)
-        cells = (phase, each.pass_text, each.function, each.status, *sizes)
-        table.add_row(
-            *map(Text, (*cells, _first_wrong(each))), style=colours.get(each.status, "bold red")
+        phase = each.phase_text.removeprefix("phase ")
+        where = (
+            f"ran in this process: {not_isolated[each.name]}" if each.name in not_isolated else ""
         )
+        about = "; ".join(filter(None, (_first_wrong(each), where)))
+        cells = (phase, each.pass_text, each.function, each.status, *sizes, about)
+        table.add_row(*map(Text, cells), style=colours.get(each.status, "bold red"))
     return table
 
 
 def _basis(verdict: Verdict) -> str:
-    """Return what a verdict rests on."""
-    return f"{verdict.basis} on {verdict.tried}" if verdict.tried else ""
+    """Return what a verdict rests on, and what is known of loops without an order."""
+    basis = f"{verdict.basis} on {verdict.tried}" if verdict.tried else ""
+    basis = "proved for all values" if verdict.basis == "proved" else basis
+    missing = f"not proved: {verdict.unproved}" if verdict.unproved else ""
+    return "; ".join(filter(None, (basis, missing, verdict.order)))
 
 
 def _first_wrong(verdict: Verdict) -> str:

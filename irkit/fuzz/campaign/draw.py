@@ -2,27 +2,37 @@
 
 import hashlib
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from irkit.core import FormatError, IRKitError
+from irkit.fuzz.generators.aimed.aim import PassAim, aim_of
 from irkit.fuzz.generators.draw_sample import draw_case, seed_choices
 from irkit.fuzz.generators.sample import KINDS, Kind, Sample
-from irkit.fuzz.generators.sample_file import read_sample
+from irkit.fuzz.generators.sample_file import parse_sample, read_sample
+from irkit.fuzz.guidance.program_changes import changed_program
+from irkit.fuzz.guidance.swarm import swarm_of, with_swarm
 from irkit.fuzz.judge.models import is_model
 from irkit.fuzz.picks import Picks, beginning_with, picks_of
 from irkit.ir import PrimFunc
 from irkit.passes import installed_passes
 from irkit.phases import Flow
-from irkit.transform import parse_placed
+from irkit.transform import AnyPass, parse_placed
+
+_OPTIONAL = ("file", "swarm", "choices", "changes")
 
 
 class Draw(msgspec.Struct, frozen=True):
     """A case: its kind, the seed of the campaign, and its number.
 
     ``passes`` are the passes under test with their positions, as ``--pass`` has them. With a
-    ``file``, nothing is drawn: the sample is read from it.
+    ``file``, nothing is drawn: the sample is read from it, or is its ``text``, for workers on
+    other machines.
+
+    A case with ``swarm`` uses the subset of the generators that has this number. One that was made
+    from another begins with its ``choices``, and its program is changed by each of ``changes``.
     """
 
     kind: Kind
@@ -30,6 +40,10 @@ class Draw(msgspec.Struct, frozen=True):
     number: int
     passes: tuple[str, ...] = ()
     file: str = ""
+    text: str = ""
+    swarm: int = 0
+    choices: tuple[int, ...] = ()
+    changes: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -42,22 +56,56 @@ class Draw(msgspec.Struct, frozen=True):
         what they take from the seed corpus."""
         digest = hashlib.sha256(f"{self.seed} {self.kind} {self.number}".encode()).digest()
         picks = picks_of(int.from_bytes(digest[:8], "little"))
-        return beginning_with(seed_choices(self.kind, self.seed, self.number), picks)
+        if self.swarm:
+            picks = with_swarm(picks, f"{self.seed} {self.swarm}")
+        lead = self.choices or seed_choices(self.kind, self.seed, self.number)
+        return beginning_with(lead, picks)
 
-    def sample(self) -> Sample:
-        """Draw the sample, or read its file.
+    def sample(self, picks: Picks | None = None) -> Sample:
+        """Draw the sample, by other choices if they are given, or read its file.
 
         Raises: Unusable; IRKitError if a pass under test cannot stand at its position, or the file
         is not a sample; OSError.
         """
         if self.file:
-            return read_sample(Path(self.file))
-        return with_passes(draw_case(self.kind, self.picks), self.passes)
+            return parse_sample(self.text) if self.text else read_sample(Path(self.file))
+        sample = draw_case(self.kind, picks or self.picks, self.aim)
+        for change in self.changes:
+            sample = changed_program(sample, picks_of(change))
+        return with_passes(sample, self.passes)
+
+    @property
+    def aim(self) -> PassAim | None:
+        """Return what the passes under test look for, one after the other."""
+        return _aim(self.passes[self.number % len(self.passes)]) if self.passes else None
+
+    @property
+    def about(self) -> str:
+        """Return the name of the pass under test whose contracts are checked."""
+        return _pass_of(self.passes[self.number % len(self.passes)]).name if self.passes else ""
 
 
-def draw_of(seed: int, number: int, kinds: tuple[Kind, ...], passes: tuple[str, ...]) -> Draw:
-    """Return the case that has a number: the kinds take turns."""
-    return Draw(kinds[number % len(kinds)], seed, number, passes)
+def draw_of(
+    seed: int,
+    number: int,
+    kinds: tuple[Kind, ...],
+    passes: tuple[str, ...],
+    *,
+    swarm: bool = False,
+) -> Draw:
+    """Return the case that has a number: the kinds take turns, and so do subsets of the generators
+    if ``swarm``."""
+    kind = kinds[number % len(kinds)]
+    return Draw(kind, seed, number, passes, swarm=swarm_of(number) if swarm else 0)
+
+
+def _pass_of(text: str) -> AnyPass:
+    return installed_passes().resolve(parse_placed(text).spec)
+
+
+@cache
+def _aim(text: str) -> PassAim | None:
+    return aim_of(_pass_of(text))
 
 
 def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
@@ -83,7 +131,11 @@ def case_text(draw: Draw) -> str:
     return (
         f"kind = {_quoted(draw.kind)}\nseed = {draw.seed}\nnumber = {draw.number}\n"
         f"passes = [{passes}]\n"
-    ) + (f"file = {_quoted(draw.file)}\n" if draw.file else "")
+        + (f"file = {_quoted(draw.file)}\n" if draw.file else "")
+        + (f"swarm = {draw.swarm}\n" if draw.swarm else "")
+        + (f"choices = {list(draw.choices)}\n" if draw.choices else "")
+        + (f"changes = {list(draw.changes)}\n" if draw.changes else "")
+    )
 
 
 def _quoted(text: str) -> str:
@@ -99,9 +151,9 @@ def read_draw(path: Path) -> Draw:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
         if "irkit_sample" in data:
-            return Draw(read_sample(path).kind, 0, 0, file=str(path))
+            return Draw(read_sample(path).kind, 0, 0, file=str(path), text=path.read_text("utf-8"))
         fields = {name: data[name] for name in ("kind", "seed", "number", "passes")}
-        fields["file"] = data.get("file", "")
+        fields |= {name: data[name] for name in _OPTIONAL if name in data}
         draw = msgspec.convert(fields, Draw)
     except (ValueError, KeyError) as error:
         missing = isinstance(error, KeyError)

@@ -24,8 +24,9 @@ class Finding(msgspec.Struct):
     """A case that fails.
 
     ``again`` counts how often it failed in ``tries`` more runs; ``digest`` is that of its program;
-    ``file`` is where it is kept and ``test_file`` a test of it; ``small`` is the shrunk case, if it
-    was shrunk. ``data`` is the text or model of a case that is a file, kept as ``data_file``.
+    ``file`` is where it is kept, ``test_file`` a test of it, and ``trace_file`` its lowering;
+    ``small`` is the shrunk case, if it was shrunk. ``data`` is the text or model of a case that is
+    a file, kept as ``data_file``.
     """
 
     draw: Draw
@@ -39,6 +40,7 @@ class Finding(msgspec.Struct):
     small: SmallCase | None = None
     data: bytes = b""
     data_file: str = ""
+    trace_file: str = ""
 
     @property
     def group(self) -> Group:
@@ -53,10 +55,9 @@ class Finding(msgspec.Struct):
     @property
     def commands(self) -> dict[str, list[str]]:
         """Return the commands that look closer, by what they do."""
-        trace = self.small.trace if self.small is not None else ""
         # The inspector lowers a model itself, and refuses a damaged one.
         sound = self.outcome.tier != DAMAGED and Path(self.data_file).suffix == _SUFFIXES["onnx"]
-        shown = trace or (self.data_file if sound else "")
+        shown = self.trace_file or (self.data_file if sound else "")
         made = {
             "again": ["irkit", "fuzz", "--replay", self.file],
             "as a test": ["python", "-m", "pytest", self.test_file],
@@ -148,6 +149,11 @@ def write_finding(finding: Finding, folder: Path) -> None:
         with atomic_write(test) as made:
             made.write_text(small.test, "utf-8")
         finding.test_file = str(test)
+    if small is not None and small.trace:
+        lowering = path.with_suffix(".trace")
+        with atomic_write(lowering) as made:
+            made.write_bytes(small.trace)
+        finding.trace_file = str(lowering)
 
 
 def _commented(text: str) -> str:

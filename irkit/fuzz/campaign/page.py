@@ -35,6 +35,7 @@ _TIERS = {
     "interpreter": "interprets it as drawn, against NumPy",
     "lower": "runs the schedule and the passes, and verifies the result",
     "lowered": "interprets what was lowered",
+    "races": "looks for iterations and threads that meet",
     "O0": "native code, unoptimised, between guard pages",
     "O3": "native code, optimised, between guard pages",
     "each pass": "verifies and interprets after each pass: one case in ten, and each that fails",
@@ -120,6 +121,7 @@ def command_of(campaign: Campaign) -> str:
         str(plan.cases or _drawn(campaign)),
     ]
     words += ["--jobs", str(plan.jobs)] if plan.jobs != 1 else []
+    words += [] if plan.guided else ["--no-guide"]
     if plan.kinds != KINDS:
         words += [word for kind in plan.kinds for word in ("--kind", kind)]
     words += [word for text in plan.passes for word in ("--pass", text)]
@@ -144,6 +146,9 @@ def _facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
     if tally.processor:
         speed += f", {tally.cases / tally.processor:.1f} a second of processor time"
     yield "speed", f"{speed}; median case {1e3 * tally.median('whole'):.1f} ms"
+    if plan.guided:
+        reached = f"{len(campaign.corpus.branches):,} branches of irkit taken"
+        yield "guided", f"{reached}; {_many(tally.derived, 'case')} made from others"
     if plan.kept:
         yield "corpus", f"{_many(len(plan.kept), 'kept sample')}, run first"
     if tally.unplaced:

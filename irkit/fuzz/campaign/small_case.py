@@ -1,5 +1,6 @@
 """Shrink the case of a finding in a worker process: to text, a test, and a trace."""
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -9,9 +10,8 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
-from irkit.fuzz.campaign.draw import Draw, with_passes
+from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.campaign.worker import data_of, set_up_worker
-from irkit.fuzz.generators.draw_sample import draw_case
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge.models import is_model, module_of
@@ -47,16 +47,16 @@ def test_{name}() -> None:
 class SmallCase(msgspec.Struct, frozen=True):
     """A shrunk case.
 
-    ``text`` is a sample in TOML, ``test`` a test of it for pytest; ``trace`` is the file with its
-    lowering, for the inspector, if there is one; ``data`` is the text or the model itself, for
-    samples that are files.
+    ``text`` is a sample in TOML, ``test`` a test of it for pytest; ``trace`` is a trace file of
+    its lowering, for the inspector, empty if there is none; ``data`` is the text or the model
+    itself, for samples that are files.
     """
 
     text: str
     test: str
     outcome: Outcome
     size: SampleSize
-    trace: str = ""
+    trace: bytes = b""
     data: bytes = b""
 
     def __str__(self) -> str:
@@ -64,27 +64,24 @@ class SmallCase(msgspec.Struct, frozen=True):
 
 
 def small_case(
-    draw: Draw, invariants: tuple[str, ...], name: str, trace: str, seconds: float = SECONDS
+    draw: Draw, invariants: tuple[str, ...], name: str, seconds: float = SECONDS
 ) -> SmallCase | None:
-    """Shrink a case while it fails in the same way; return None if it does not fail here.
-
-    The lowering of the result goes into the file ``trace``, if possible.
-    """
+    """Shrink a case while it fails in the same way; return None if it does not fail here."""
     set_up_worker()
     choices: tuple[int, ...] = ()
     if draw.file:
         sample = draw.sample()
     else:
         picks, kept = record_choices(draw.picks)
-        sample = with_passes(draw_case(draw.kind, picks), draw.passes)
+        sample = draw.sample(picks)
         choices = tuple(kept)
     look = partial(judge_in_fork, invariants=invariants, number=draw.number)
-    outcome = look(sample)
+    outcome = look(sample, about=draw.about)
     if not outcome.is_finding:
         return None
 
     def redraw(made: tuple[int, ...]) -> Sample:
-        return with_passes(draw_case(draw.kind, replay_choices(made)), draw.passes)
+        return draw.sample(replay_choices(made))
 
     by_invariant = outcome.tier == "invariants"
     about = outcome.named if by_invariant else ""
@@ -98,28 +95,30 @@ def small_case(
         _TEST.format(title=title, text=text, name=name, options=options if by_invariant else ""),
         small.outcome,
         small.size,
-        _traced(small.sample, small.outcome, Path(trace)) if trace else "",
+        _traced(small.sample, small.outcome, name),
         data_of(small.sample),
     )
 
 
-def _traced(sample: Sample, outcome: Outcome, path: Path) -> str:
-    """Write what the passes made of a sample, as far as they got."""
+def _traced(sample: Sample, outcome: Outcome, title: str) -> bytes:
+    """Return a trace file of what the passes made of a sample, as far as they got."""
     dead = outcome.status in ("crash", "hang", "memory")
     if dead or sample.damaged or isinstance(sample.ir, str):
-        return ""
+        return b""
     kept = list[Step]()
     with suppress(
         IRKitError
     ):  # A failing pass is the end of the trace, and is named in the finding.
         kept.extend(_steps(sample))
     if not kept:
-        return ""
+        return b""
     try:
-        Trace.of(kept, title=path.stem).save(path)
+        with tempfile.TemporaryDirectory(prefix="irkit-fuzz-") as folder:
+            path = Path(folder) / "small.trace"
+            Trace.of(kept, title=title).save(path)
+            return path.read_bytes()
     except OSError:  # The disk is full: the case is worth more than its trace.
-        return ""
-    return str(path)
+        return b""
 
 
 def _steps(sample: Sample) -> Iterator[Step]:

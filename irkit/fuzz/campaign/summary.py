@@ -10,7 +10,8 @@ from irkit.fuzz.generators.coverage import drawn_features
 from irkit.fuzz.judge.outcome import fault_text
 
 LEAST_VALID = 0.9
-LEAST_FIRED = 0.1
+LEAST_FIRED = 10
+"""Cases in which a pass under test must have changed something; fewer if there are few cases."""
 LEAST_CASES = 100
 MOST_MISSING = 16
 """Names of a sort that no sample had; the page has them all."""
@@ -32,12 +33,14 @@ def tested_nothing(campaign: Campaign) -> str:
             f"{LEAST_VALID:.0%}; mostly: {common}"
         )
     for name in tally.under_test:
-        share = tally.fired_share(name)
-        if share < LEAST_FIRED:
+        fired = tally.passes[name]
+        wanted = max(1, min(LEAST_FIRED, tally.placed // 10))
+        if fired < wanted:
             return (
-                f"pass '{name}' changed something in {tally.passes[name]} of {tally.placed} cases "
-                f"({share:.1%}), expected at least {LEAST_FIRED:.0%}: it was hardly tested. Put it "
-                "where there is something for it to do."
+                f"pass '{name}' changed something in {fired} of {tally.placed} cases, expected at "
+                f"least {wanted}: it was hardly tested. Give it more time, put it where there is "
+                "something for it to do, or test it with check_pass and programs of your own "
+                "(strategy=)."
             )
     return ""
 
@@ -73,6 +76,11 @@ def _told(campaign: Campaign) -> Iterator[str]:
     if tally.unplaced:
         yield f"  in {tally.unplaced} of these a pass under test had no position"
     yield f"workers lost: {tally.workers_lost}"
+    if plan.guided:
+        yield (
+            f"guided: {len(campaign.corpus.branches)} branches of irkit taken, "
+            f"{len(campaign.corpus)} cases took a new one, {tally.derived} were made from them"
+        )
     yield _line("kinds", tally.kinds)
     if tally.fates:
         yield _line("damaged files", tally.fates)

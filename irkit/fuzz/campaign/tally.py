@@ -23,7 +23,7 @@ class CampaignTally(msgspec.Struct):
 
     ``under_test`` are names of passes; ``placed`` counts the cases they ran in, ``passes`` those in
     which one changed something; ``fates`` count what became of damaged files, by kind; ``slowest``
-    are the slowest cases, the worst first.
+    are the slowest cases, the worst first; ``derived`` counts cases that were made from others.
     """
 
     under_test: tuple[str, ...] = ()
@@ -38,6 +38,7 @@ class CampaignTally(msgspec.Struct):
     placed: int = 0
     unplaced: int = 0
     workers_lost: int = 0
+    derived: int = 0
     processor: float = 0.0
     times: dict[str, list[float]] = {}
     slowest: list[SlowCase] = []
@@ -52,6 +53,8 @@ class CampaignTally(msgspec.Struct):
         if outcome.fate:
             self.fates[f"{kind} {outcome.fate}"] += 1
         self.unplaced += ran.unplaced
+        self.workers_lost += ran.lost
+        self.derived += bool(draw.choices)
         self.processor += ran.processor
         self.tiers.update(outcome.tiers)
         self.invariants.update(outcome.checks)

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import time
-from functools import cache
+from contextlib import nullcontext
+from functools import cache, partial
 
 import msgspec
 
@@ -11,26 +12,35 @@ from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.generators.sample import Sample, Unusable
+from irkit.fuzz.guidance.branches import branches_here
+from irkit.fuzz.guidance.novelty import novelty_here
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.picks import Picks
+from irkit.fuzz.shrink.choices import record_counted
 from irkit.ir import PrimFunc
 from irkit.processes import report
 
 
 class CaseOptions(msgspec.Struct, frozen=True):
-    """How to judge a case: ``invariants`` are those to check."""
+    """How to judge a case: ``invariants`` are those to check, ``watch`` which branches of irkit it
+    takes, and ``optimise`` its LLVM IR at O3 even if nothing in it is new."""
 
     thorough: bool = False
     native: bool = True
     invariants: tuple[str, ...] = ()
+    watch: bool = False
+    optimise: bool = True
 
 
 class CaseResult(msgspec.Struct, frozen=True):
     """Result of one case.
 
     ``text`` and ``digest`` of the program are present if it is a finding, or no native code was
-    run; ``unplaced`` means that a pass under test had no position. Units: ``processor`` is seconds
-    of processor time, which does not include other work on the machine.
+    run; ``unplaced`` means that a pass under test had no position, ``lost`` that the process died.
+    If the case was ``watched``, ``branches`` are those that this process had not taken before, and
+    if there are any, ``choices`` what the case was drawn from. Units: ``processor`` is seconds of
+    processor time, which does not include other work on the machine.
     """
 
     outcome: Outcome
@@ -39,21 +49,35 @@ class CaseResult(msgspec.Struct, frozen=True):
     digest: str = ""
     unplaced: bool = False
     processor: float = 0.0
+    lost: bool = False
+    watched: bool = False
+    branches: tuple[str, ...] = ()
+    choices: tuple[tuple[int, int], ...] = ()
 
 
 def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it."""
     set_up_worker()
     started = time.process_time()
-    ran = _run(draw, options)
-    return msgspec.structs.replace(ran, processor=time.process_time() - started)
+    branches = branches_here()
+    picks, kept = record_counted(draw.picks)
+    with branches.watching() if options.watch else nullcontext():
+        ran = _run(draw, picks, options)
+    new = tuple(sorted(branches.new)) if options.watch else ()
+    return msgspec.structs.replace(
+        ran,
+        processor=time.process_time() - started,
+        watched=options.watch,
+        branches=new,
+        choices=tuple(kept) if new else (),
+    )
 
 
-def _run(draw: Draw, options: CaseOptions) -> CaseResult:
+def _run(draw: Draw, picks: Picks, options: CaseOptions) -> CaseResult:
     started = time.perf_counter()
     report("draw")
     try:
-        sample = draw.sample()
+        sample = draw.sample(picks)
     except Unusable as error:
         return CaseResult(Outcome("invalid", "draw", message=str(error)))
     except Exception as error:  # Primitives run while drawing, and a wrong one can raise anything.
@@ -68,7 +92,9 @@ def _run(draw: Draw, options: CaseOptions) -> CaseResult:
         native=options.native,
         invariants=options.invariants,
         number=draw.number,
-        on_tier=report,
+        about=draw.about,
+        on_tier=_come_to,
+        optimise=partial(_is_worth_optimising, options),
     )
     before = outcome.seconds.get("draw", 0.0)
     outcome = outcome.replace(
@@ -79,6 +105,17 @@ def _run(draw: Draw, options: CaseOptions) -> CaseResult:
         return CaseResult(outcome, sample.features)
     text = text_of(sample)
     return CaseResult(outcome, sample.features, text, _digest(text))
+
+
+def _come_to(tier: str) -> None:
+    report(tier)
+    branches_here().enter(tier)
+
+
+def _is_worth_optimising(options: CaseOptions, text: str) -> bool:
+    """Return True if LLVM IR is to be optimised: if it is new, or always."""
+    new = novelty_here().is_new(text)
+    return options.optimise or new
 
 
 def _draws_without(draw: Draw) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from irkit.core import IRKitError
 from irkit.fuzz.check_pass.check_run import Body, PassCheck
 from irkit.fuzz.check_pass.position import PassPosition
-from irkit.fuzz.check_pass.programs import checked_kinds, programs_of
+from irkit.fuzz.check_pass.programs import checked_kinds
 from irkit.fuzz.check_pass.settings import PassCheckSettings
 from irkit.transform import AnyPass, Pass
 
@@ -20,7 +20,7 @@ class check_pass(PassCheckSettings, frozen=True, eq=False):
     the contracts of every pass, and the function must raise nothing. The keyword arguments are
     those of :class:`PassCheckSettings`; options of the pass are those of ``p.using(...)``.
 
-    Raises: IRKitError if the pass cannot stand at its position.
+    Raises: IRKitError if the pass cannot stand at its position, or a setting is impossible.
     """
 
     p: object
@@ -32,14 +32,16 @@ class check_pass(PassCheckSettings, frozen=True, eq=False):
                 hint="Decorate the function with @define_pass.",
             )
         checked_kinds(self.kinds, self._position().on_graphs)
+        if not (self.fires is None or (type(self.fires) is int and self.fires >= 0)):
+            raise IRKitError(
+                f"fires is a number of programs that the pass must change, found {self.fires!r}",
+                hint="Leave it out for a tenth of the examples; 0 means that it need not fire.",
+            )
 
     def __call__(self, body: Body) -> Callable[..., None]:
         """Make a test of a function of a case."""
         position = self._position()
-        strategy = self.strategy
-        if strategy is None:
-            strategy = programs_of(checked_kinds(self.kinds, position.on_graphs), position.fits)
-        check = PassCheck(position, body, strategy, self)
+        check = PassCheck(position, body, self)
 
         @functools.wraps(body)
         def test(*args: Any, **kwargs: Any) -> None:

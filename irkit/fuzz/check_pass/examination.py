@@ -10,9 +10,9 @@ from irkit.core import IRKitError, IRModule, Recorder
 from irkit.debug import (
     MAX_SECONDS,
     CheckOptions,
+    ContractTrial,
     NativeWorker,
     Verdict,
-    contracts,
     verdicts,
 )
 from irkit.fuzz.check_pass.position import PassPosition
@@ -33,11 +33,14 @@ from irkit.transform import (
 )
 
 FAULTS = {
+    "raises nothing": "raises an exception",
     "verifies": "leaves an invalid program",
     "input untouched": "changes its input in place",
     "signature": "changes the signature",
     "deterministic": "is not deterministic",
     "same numbers": "changes what the program computes",
+    "no new race": "makes iterations or threads race",
+    "process untouched": "changes the state of its process",
     "truthful": "reports wrongly whether it changed something",
     "idempotent": "is not idempotent",
     "provenance": "loses where statements come from",
@@ -53,7 +56,7 @@ _GRAVITY = tuple(FAULTS)
 _ADVICE = defaultdict(
     str,
     {
-        "idempotent": "\n  If it is not meant to be, pass idempotent=False to check_pass.",
+        "idempotent": "\n  If it is not meant to be, do not claim it, or pass idempotent=False.",
         "provenance": "\n  Give a statement made from another its span: span=other.span.",
     },
 )
@@ -70,10 +73,12 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class ExaminationOptions(msgspec.Struct, frozen=True):
-    """What to check of a pass. ``samples`` is the number of sets of inputs."""
+    """What to check of a pass. ``samples`` is the number of sets of inputs; with ``only_changed``,
+    a program that the pass leaves alone is not examined."""
 
-    samples: int = 2
-    idempotent: bool = True
+    samples: int = 4
+    idempotent: bool | None = None
+    only_changed: bool = False
     native: bool = False
     without: tuple[str, ...] = ()
 
@@ -82,7 +87,7 @@ class Examination(msgspec.Struct, frozen=True, eq=False):
     """Result of examining one program.
 
     ``before`` is the IR before the pass, where it changed something or broke a contract;
-    ``lowered`` is the last IR.
+    ``lowered`` is the last IR; ``unknown`` says why the numbers could not be compared.
     """
 
     program: IR
@@ -92,6 +97,8 @@ class Examination(msgspec.Struct, frozen=True, eq=False):
     violation: Violation | None = None
     before: IR | None = None
     invalid: str = ""
+    unknown: str = ""
+    left_out: bool = False
 
     @property
     def fired(self) -> bool:
@@ -121,6 +128,7 @@ class _Examiner:
         self.own: list[Step] = []
         self.violation: Violation | None = None
         self.before: IR | None = None
+        self.unknown = ""
         self._is_own = False
 
     def _pipeline(self, pipeline: Pipeline | None) -> Pipeline:
@@ -133,6 +141,8 @@ class _Examiner:
 
     def run(self) -> Examination:
         """Run all passes, or until a contract is broken."""
+        if self.options.only_changed and not self._changes_something():
+            return Examination(self.program, left_out=True)
         invalid = ""
         ir = self.program
         try:
@@ -157,7 +167,28 @@ class _Examiner:
             self.violation,
             self.before,
             invalid,
+            self.unknown,
         )
+
+    def _changes_something(self) -> bool:
+        """Return True if the pass changes the program, or fails on it: what comes after it is not
+        run."""
+        left = sum(p is self.position.p for _, p in self.pipeline.placed)
+        whole = isinstance(self.program, IRModule)
+        try:
+            for step in self.pipeline.steps(self.program, verify=False, apply=self._noting):
+                if self._is_own and step.changed:
+                    return True
+                left -= self._is_own
+                if not left and not whole:
+                    return False
+        except PassFailed:
+            return self._is_own
+        return False
+
+    def _noting(self, attempt: Attempt, recorder: Recorder) -> object:
+        self._is_own = attempt.p is self.position.p
+        return apply_here(attempt, recorder)
 
     def _apply(self, attempt: Attempt, recorder: Recorder) -> object:
         self._is_own = attempt.p is self.position.p
@@ -169,15 +200,11 @@ class _Examiner:
         """Check the contracts of the pass on its input before it runs: a pass that changes its
         input in place leaves nothing to compare with."""
         text = attempt.before.script()
-        found = contracts(
-            self.position.p,
-            [attempt.before],
-            hash_seeds=(),
-            fires=0,
-            samples=self.options.samples,
-            idempotent=self.options.idempotent,
-        )
-        counted = [each for each in found if each.contract not in self.options.without]
+        p, options = self.position.p, self.options
+        idempotent = p.idempotent if options.idempotent is None else options.idempotent
+        trial = ContractTrial(p, 0, attempt.before, options.samples, idempotent)
+        counted = [each for each in trial.breaches() if each.contract not in options.without]
+        self.unknown = self.unknown or trial.unknown
         if counted:
             breach = min(counted, key=lambda each: _GRAVITY.index(each.contract))
             self.violation = Violation(breach.contract, breach.message + _ADVICE[breach.contract])
@@ -192,7 +219,8 @@ class _Examiner:
         if self.violation is not None:
             return
         if self._is_own:
-            self.violation, self.before = Violation("verifies", _message(error)), error.before
+            contract = "raises nothing" if error.kind == "exception" else "verifies"
+            self.violation, self.before = Violation(contract, _message(error)), error.before
             return
         changed = [step for step in self.own if step.changed]
         at_fault = bool(changed) and not self._fails_without()
@@ -219,12 +247,15 @@ class _Examiner:
             return ""
         native = self.options.native
         comparison = CheckOptions(
-            samples=self.options.samples, kernels=True, native=native or None, guarded=native
+            samples=self.options.samples, native=native or None, guarded=native
         )
         before = self.program if isinstance(self.program, IRModule) else self.own[0].before
         for verdict in verdicts([self._as_one_step(before, lowered)], comparison, _worker()):
             if verdict.status == "not known":
-                return verdict.message
+                if not any(step.changes_rounding for step in self.own):
+                    return verdict.message
+                self.unknown = self.unknown or verdict.message
+                return ""
             if not verdict.ok:
                 self.before = next(step.before for step in self.own if step.changed)
                 innocent = self._fails_without() or self._is_wrong_without()
@@ -236,7 +267,7 @@ class _Examiner:
     def _is_wrong_without(self) -> bool:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
         step = self._as_one_step(self.program, lowered)
-        comparison = CheckOptions(samples=self.options.samples, kernels=True)
+        comparison = CheckOptions(samples=self.options.samples)
         return any(v.is_wrong for v in verdicts([step], comparison))
 
     def _as_one_step(self, before: IR, after: IR) -> Step:

@@ -25,7 +25,14 @@ from irkit.phases import pipeline_for
 from irkit.transform import IR, AnyPass, apply_pass
 
 MOST_LINES = 60
-_REDUCIBLE = ("same numbers", "verifies", "signature", "lowering")
+_REDUCIBLE = (
+    "raises nothing",
+    "verifies",
+    "signature",
+    "same numbers",
+    "no new race",
+    "lowering",
+)
 _CONTRACT_TEST = '''\
 """{title}
 
@@ -92,7 +99,12 @@ class FindingFiles(msgspec.Struct, frozen=True):
 
 
 def save_finding(
-    position: PassPosition, found: Examination, folder: Path, *, seconds: float, idempotent: bool
+    position: PassPosition,
+    found: Examination,
+    folder: Path,
+    *,
+    seconds: float,
+    idempotent: bool | None,
 ) -> FindingFiles:
     """Write a finding into a folder."""
     assert found.violation is not None
@@ -152,7 +164,7 @@ def _with_case(files: FindingFiles, case: FailingCase, failure: Failure) -> Find
 
 
 def _with_contract(
-    files: FindingFiles, p: AnyPass, found: Examination, title: str, idempotent: bool
+    files: FindingFiles, p: AnyPass, found: Examination, title: str, idempotent: bool | None
 ) -> FindingFiles:
     before, violation = found.before, found.violation
     assert before is not None
@@ -216,7 +228,10 @@ def report_of(position: PassPosition, found: Examination, files: FindingFiles, c
     assert found.violation is not None
     violation = found.violation
     if files.message and violation.contract == "same numbers":
-        violation = Violation(violation.contract, files.message)
+        # That of the smallest program, with what else is known.
+        more = violation.message.partition("\n")[2]
+        message = "\n".join(filter(None, (files.message, more)))
+        violation = Violation(violation.contract, message)
     which = "program" if violation.contract in ("hang", "crash") else "smallest program found"
     parts = [
         f"'{position.p}' ({position.text}) {violation}",

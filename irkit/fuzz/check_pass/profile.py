@@ -8,11 +8,11 @@ from irkit.core import IRKitError
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """How much to check: ``times`` multiplies the examples that a test asks for; ``derandomize``
-    draws the same programs in every run; ``native`` runs each case in another process first, and
-    there as native code too.
+    """How much to check: ``times`` multiplies the examples and the seconds that a test asks for;
+    ``derandomize`` draws the same programs in every run; ``native`` runs each case in another
+    process first, and there as native code too.
 
-    Units: ``seconds`` for one case, and ``reducing`` for reducing a finding.
+    Units: ``seconds`` for one case.
     """
 
     name: str
@@ -20,7 +20,6 @@ class Profile(msgspec.Struct, frozen=True):
     derandomize: bool = False
     native: bool = False
     seconds: float = 60.0
-    reducing: float = 10.0
 
 
 PROFILES = {
@@ -28,7 +27,7 @@ PROFILES = {
     for each in (
         Profile("dev"),
         Profile("ci", derandomize=True),
-        Profile("long", times=20, native=True, reducing=60.0),
+        Profile("long", times=20, native=True),
     )
 }
 

@@ -2,26 +2,31 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 import onnx
-from hypothesis import strategies as st
 
 from irkit.core import Function, IRKitError, IRModule, ScheduleError, walk
 from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
+from irkit.fuzz.generators.aimed.aim import PassAim
+from irkit.fuzz.generators.aimed.aimed_programs import planted
+from irkit.fuzz.generators.aimed.opportunities import opportunities
 from irkit.fuzz.generators.draw_sample import draw_sample
-from irkit.fuzz.generators.loops.loop_functions import prim_funcs
+from irkit.fuzz.generators.loops.loop_functions import loop_function
 from irkit.fuzz.generators.sample import KINDS, LOOP_SAMPLES, Kind, Sample, Unusable
-from irkit.fuzz.picks import Picks, picks
+from irkit.fuzz.picks import Picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
+from irkit.phases import DEFAULT
 from irkit.schedule import LoopRef, Schedule
 from irkit.transform import IR, Pipeline
 
 GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
 
 _TRIES = 4
+_PLAINLY = DEFAULT.without("simplify").without("eliminate-common-subexpressions")
 _MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
     None,
     Schedule.unroll,
@@ -43,6 +48,10 @@ class DrawnProgram(msgspec.Struct, frozen=True, eq=False):
         return "<a program>" if self.ir is not None else f"<nothing: {self.why_not}>"
 
 
+Form = Callable[[Picks], DrawnProgram]
+"""A way to draw programs."""
+
+
 def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     """Return the kinds of samples to draw."""
     chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
@@ -52,30 +61,69 @@ def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     return chosen or (GRAPH_KINDS if on_graphs else LOOP_SAMPLES)
 
 
-@st.composite
-def programs_of(
-    draw: st.DrawFn, kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool]
-) -> DrawnProgram:
-    """Draw a program of one of some kinds; half of the loop programs are written as raw loops.
-    Graphs that cannot become loops are drawn where the pass under test ``fits`` into fewer passes.
+def forms_of(
+    kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool], aim: PassAim
+) -> tuple[tuple[str, Form], ...]:
+    """Return ways to draw programs of some kinds, with names.
+
+    Where programs of loops are among them, some have what the pass under test looks for. Graphs
+    that cannot become loops are drawn where it ``fits`` into fewer passes.
     """
-    kind = draw(st.sampled_from(kinds))
-    if kind == "programs" and draw(st.booleans()):
-        return DrawnProgram(draw(prim_funcs()))
+    found: list[tuple[str, Form]] = [(kind, partial(_of_kind, kind, fits)) for kind in kinds]
+    if "programs" in kinds:
+        nests = partial(opportunities, aim=aim)
+        found += [("loops", partial(_as_written, loop_function)), ("nests", partial(_plain, nests))]
+        if aim.has_expressions:
+            found += [
+                ("aimed nests", partial(_aimed, nests, aim)),
+                ("aimed loops", partial(_aimed, loop_function, aim)),
+                ("aimed programs", partial(_aimed, _function, aim)),
+            ]
+    return tuple(found)
+
+
+Make = Callable[[Picks], PrimFunc]
+
+
+def _as_written(make: Make, picks: Picks) -> DrawnProgram:
+    return DrawnProgram(make(picks))
+
+
+def _plain(make: Make, picks: Picks) -> DrawnProgram:
+    """Make a function; half of the time without passes that could take away what is in it."""
+    return DrawnProgram(make(picks), _PLAINLY if picks.below(2) else None)
+
+
+def _aimed(make: Make, aim: PassAim, picks: Picks) -> DrawnProgram:
+    try:
+        func = make(picks)
+    except Unusable as error:
+        return DrawnProgram(None, why_not=error.message)
+    return _plain(lambda more: planted(func, more, aim), picks)
+
+
+def _function(picks: Picks) -> PrimFunc:
+    func = draw_sample("programs", picks).ir
+    assert isinstance(func, PrimFunc)
+    return func
+
+
+def _of_kind(kind: Kind, fits: Callable[[Pipeline], bool], picks: Picks) -> DrawnProgram:
+    found = DrawnProgram(None)
     for _ in range(_TRIES):
-        found = _chosen(kind, draw(picks()))
+        found = _chosen(kind, picks)
         if kind in LOOP_SAMPLES or found.pipeline is None or fits(found.pipeline):
             return found
     return DrawnProgram(None, why_not="no graph fitted")
 
 
-def _chosen(kind: Kind, chosen: Picks) -> DrawnProgram:
+def _chosen(kind: Kind, picks: Picks) -> DrawnProgram:
     try:
-        found = as_program(draw_sample(kind, chosen))
+        found = as_program(draw_sample(kind, picks))
     except Unusable as error:
         return DrawnProgram(None, why_not=error.message)
     if isinstance(found.ir, PrimFunc) and kind in LOOP_SAMPLES:
-        return DrawnProgram(_marked(found.ir, chosen), found.pipeline)
+        return DrawnProgram(_marked(found.ir, picks), found.pipeline)
     return found
 
 

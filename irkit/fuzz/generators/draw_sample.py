@@ -11,6 +11,8 @@ from math import isqrt
 
 import msgspec
 
+from irkit.fuzz.generators.aimed.aim import PassAim
+from irkit.fuzz.generators.aimed.aimed_programs import aimed_function
 from irkit.fuzz.generators.graphs.graph_samples import draw_graph, graph_function
 from irkit.fuzz.generators.loops.lane_loops import lane_function
 from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
@@ -23,12 +25,13 @@ from irkit.fuzz.generators.programs.function_samples import draw_functions
 from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.fuzz.generators.programs.program_samples import (
     draw_any_stages,
+    draw_large,
     draw_loop_function,
     draw_seed_function,
     draw_values,
 )
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
-from irkit.fuzz.generators.sample import Kind, Sample
+from irkit.fuzz.generators.sample import LOOP_SAMPLES, Kind, Sample
 from irkit.fuzz.generators.schedules.schedule_samples import (
     draw_seed_schedule,
     draw_small_stages,
@@ -50,6 +53,8 @@ _SEED_SCHEDULES = 40
 """One schedule in this many is of the seed corpus."""
 DAMAGED_MODELS = 6
 """One model in this many is damaged; those take a third of the time of others."""
+_LARGE = 30
+"""One program of a campaign in this many has extents larger than any memory."""
 _LED_EVERY = 7
 """One case in this many starts from the seed corpus; prime to the number of kinds, which take
 turns."""
@@ -157,15 +162,21 @@ def draw_sample(kind: Kind, picks: Picks) -> Sample:
     return _DRAWN[kind](picks)
 
 
-def draw_case(kind: Kind, picks: Picks) -> Sample:
-    """Draw a case of a campaign: a sample, or a damaged file now and then.
+def draw_case(kind: Kind, picks: Picks, aim: PassAim | None = None) -> Sample:
+    """Draw a case of a campaign: a sample, or now and then a damaged file, or a program whose
+    extents fit into no memory. With an ``aim``, half of the loop programs have what a pass under
+    test looks for.
 
     Raises: what :func:`draw_sample` raises.
     """
+    if kind == "programs" and picks.one_in(_LARGE):
+        return draw_large(picks)
     if kind == "onnx" and picks.one_in(DAMAGED_MODELS):
         data, names = malformed_model(picks, lambda: _whole_model(picks))
         features = tuple(f"damage:{name}" for name in names)
         return Sample(kind, data, GRAPH, features=features, damaged=True)
+    if aim is not None and kind in LOOP_SAMPLES and picks.below(2):
+        return draw_loop_function(picks, make=partial(aimed_function, aim=aim))
     return draw_sample(kind, picks)
 
 
@@ -175,11 +186,11 @@ def _whole_model(picks: Picks) -> bytes:
 
 @cache
 def choices_of_seeds(kind: Kind) -> tuple[tuple[int, ...], ...]:
-    """List the first choices of :func:`draw_sample` that select each function, or each whole
+    """List the first choices of :func:`draw_case` that select each function, or each whole
     schedule, of the seed corpus."""
     if kind == "programs":
         last = len(_LOOP_FORMS) - 1
-        return tuple((_BARE - 1, last, n) for n in range(len(seed_functions())))
+        return tuple((0, _BARE - 1, last, n) for n in range(len(seed_functions())))
     if kind == "schedules":
         written = enumerate(SCHEDULES.values())
         return tuple((_SEED_SCHEDULES - 1, n, len(steps) - 1) for n, (_, steps) in written)

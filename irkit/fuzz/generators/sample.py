@@ -44,6 +44,10 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
     A ``sound`` sample has a meaning although NumPy did not compute it: an interpreter that refuses
     it is wrong.
+
+    A sample that ``may_lack_memory`` has arguments with extents so large that its buffers may fit
+    into no memory: what the interpreter refuses of the sample as drawn, others may refuse too. What
+    is not refused must give the expected results.
     """
 
     kind: Kind
@@ -57,6 +61,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     zeros_have_signs: bool = False
     damaged: bool = False
     sound: bool = False
+    may_lack_memory: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:

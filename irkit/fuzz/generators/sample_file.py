@@ -55,6 +55,8 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
         lines.append("zeros_have_signs = true")
     if sample.sound:
         lines.append("sound = true")
+    if sample.may_lack_memory:
+        lines.append("may_lack_memory = true")
     if sample.damaged or isinstance(sample.ir, str):
         lines.append(f"damaged = {_number(sample.damaged)}")
     for name, array in _constants(sample.ir).items():
@@ -130,6 +132,7 @@ def _sample(table: dict[str, Any]) -> Sample:
         zeros_have_signs=table.get("zeros_have_signs") is True,
         damaged=damaged,
         sound=table.get("sound") is True,
+        may_lack_memory=table.get("may_lack_memory") is True,
     )
 
 

@@ -46,7 +46,7 @@ def passes_keep_contracts(case: LoopCase | ModelCase, number: int) -> None:
     changed = [step for step in case.steps if step.changed] or case.steps
     chosen = [changed[number % len(changed)]] if changed else []
     if case.about:
-        chosen = [step for step in case.steps if step.name == case.about]
+        chosen = [step for step in changed if step.name == case.about]
     for step in chosen:
         p = next(p for _, p in case.pipeline.placed if str(p) == step.pass_text)
         broken = contracts(p, [step.before], hash_seeds=(), fires=0, samples=1)
@@ -146,6 +146,10 @@ INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
     "bounds are checked": bounds_are_checked,
     "runs otherwise": runs_otherwise,
 }
+
+
+UNDER_TEST = "passes keep contracts"
+"""The invariant that is checked in every case with passes under test."""
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from irkit.fuzz.judge.invariants import FOR_MODELS, INVARIANTS
 from irkit.fuzz.judge.loops import LoopCase
 from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import Outcome, Status, WrongSample
-from irkit.fuzz.judge.progress import OnTier, TierProgress
+from irkit.fuzz.judge.progress import OnTier, Optimise, TierProgress, always
 from irkit.ir import PrimFunc
 from irkit.schedule import PRIMITIVES
 from irkit.transform import PassFailed
@@ -31,6 +31,7 @@ def judge(
     number: int = 0,
     about: str = "",
     on_tier: OnTier = lambda tier: None,
+    optimise: Optimise = always,
 ) -> Outcome:
     """Run a sample through the tiers, and return the outcome.
 
@@ -40,6 +41,7 @@ def judge(
     failure too, to name the guilty pass. ``invariants`` are names of ``INVARIANTS``, and ``number``
     chooses what they look at, unless ``about`` names a pass. ``on_tier`` is called with each tier
     before it runs: wrong native code can kill this process. Without ``native`` none is run.
+    ``optimise`` is called with LLVM IR, and returns whether to run it at O3 too.
     """
     progress = TierProgress(on_tier)
     if isinstance(sample.ir, str) or sample.damaged:
@@ -48,7 +50,7 @@ def judge(
     if case is None:
         assert found is not None
         return found
-    found = _guarded(progress, lambda: case.run(native=native))
+    found = _guarded(progress, lambda: case.run(native=native, optimise=optimise))
     if found is None:
         case.about = about
         found = _check_invariants(case, invariants, number)

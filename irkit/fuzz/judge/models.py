@@ -19,7 +19,7 @@ from irkit.fuzz.judge.agreement import difference
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.memory_plan import main_graph, overwritten, values_of
 from irkit.fuzz.judge.outcome import WrongSample
-from irkit.fuzz.judge.progress import TierProgress
+from irkit.fuzz.judge.progress import Optimise, TierProgress, always
 from irkit.graph import (
     GRAPH_LEVEL,
     GraphFunc,
@@ -64,7 +64,7 @@ class ModelCase:
         constants = arrays_by_digest(functions_of(self.module))
         return parse_module(self.module.script(), constants=constants)
 
-    def run(self, *, native: bool = True) -> None:
+    def run(self, *, native: bool = True, optimise: Optimise = always) -> None:
         """Run all tiers, or all but native code. Raises: WrongSample."""
         with self.progress.running("interpreter"):
             self._interpret_as_drawn()
@@ -81,14 +81,16 @@ class ModelCase:
             self._look_at_lowered(after)
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
-            with self.progress.running("O3"):
+            with self.progress.running("O0"):
                 model = _compiled(after)
             with self.progress.running("lowered"):  # Native code can write anywhere, unseen.
                 self.interpret(_with_kernels(after, model))
-            with self.progress.running("O3"):
-                self._compare_native(model)
             with self.progress.running("O0"):
-                self._compare_native(_unoptimised(model))
+                self._compare_native(model)
+            texts = _texts(model)
+            if optimise("\n".join(texts)):
+                with self.progress.running("O3"):
+                    self._compare_native(_optimised(model, texts))
 
     def _interpret_as_drawn(self) -> None:
         for number in range(len(self.sample.inputs)):
@@ -199,9 +201,10 @@ def _look_at_kernel(func: PrimFunc) -> None:
 
 
 def _compiled(lowered: IR) -> Model:
+    """Compile a model, unoptimised."""
     assert isinstance(lowered, IRModule)
     try:
-        return compile(lowered, target=target_of(3), graph_pipeline=_NO_PASSES, verify=False)
+        return compile(lowered, target=target_of(0), graph_pipeline=_NO_PASSES, verify=False)
     except IRKitError as error:
         if isinstance(error, PassFailed):
             raise
@@ -227,13 +230,18 @@ def _with_kernels(lowered: IR, model: Model) -> IR:
     return whole
 
 
-def _unoptimised(model: Model) -> Model:
-    """Compile the kernels of a model again, unoptimised."""
-    target = target_of(0)
+def _texts(model: Model) -> list[str]:
+    """Return the LLVM IR of the kernels of a model, and of what calls them."""
+    target = target_of(3)
     kernels = {step.function: step.after for step in model.trace.steps if step.function != "main"}
     funcs = [kernels[name] for name in dict.fromkeys(call.kernel for call in model.plan.calls)]
     texts = [emit([func], target) for func in funcs if isinstance(func, PrimFunc)]
-    texts.append(emit_executor(model.plan))
+    return [*texts, emit_executor(model.plan)]
+
+
+def _optimised(model: Model, texts: list[str]) -> Model:
+    """Compile a model again, optimised."""
+    target = target_of(3)
     objects = tuple(compile_object(text, target) for text in texts)
     return Model(msgspec.structs.replace(model.contents, objects=objects, target=target))
 

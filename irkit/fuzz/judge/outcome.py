@@ -7,7 +7,9 @@ import msgspec
 
 from irkit.processes import Death
 
-Status = Literal["ok", "invalid", "mismatch", "failed", "broken", "crash", "hang", "memory"]
+Status = Literal[
+    "ok", "invalid", "mismatch", "races", "failed", "broken", "crash", "hang", "memory"
+]
 
 
 DEATHS: dict[Death, Status] = {"timeout": "hang", "memory": "memory", "crash": "crash"}
@@ -18,12 +20,12 @@ class Outcome(msgspec.Struct, frozen=True):
     """Result of judging a sample.
 
     ``status`` is ``ok``; ``invalid`` (nothing that could be run was drawn); ``mismatch`` (other
-    numbers); ``failed`` (a pass or the verifier fails, or accepted code does not run); ``broken``
-    (an invariant, such as that text reads back as what was printed); ``crash``, ``hang`` and
-    ``memory`` concern the process. ``tier`` is where it was seen, ``named`` the guilty pass or
-    primitive, ``tiers`` those that ran, ``checks`` the invariants checked, ``fired`` the passes
-    that changed something, ``fate`` what became of a damaged file: refused, read, right, or why
-    nothing is known. Units: ``seconds`` by
+    numbers); ``races`` (a step lets two iterations or threads meet); ``failed`` (a pass or the
+    verifier fails, or accepted code does not run); ``broken`` (an invariant, such as that text
+    reads back as what was printed); ``crash``, ``hang`` and ``memory`` concern the process.
+    ``tier`` is where it was seen, ``named`` the guilty pass or primitive, ``tiers`` those that ran,
+    ``checks`` the invariants checked, ``fired`` the passes that changed something, ``fate`` what
+    became of a damaged file: refused, read, right, or why nothing is known. Units: ``seconds`` by
     tier.
     """
 

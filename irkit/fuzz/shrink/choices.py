@@ -24,6 +24,18 @@ def record_choices(picks: Picks) -> tuple[Picks, list[int]]:
     return Picks(below), kept
 
 
+def record_counted(picks: Picks) -> tuple[Picks, list[tuple[int, int]]]:
+    """Return choices like ``picks``, and the list in which they are recorded, each with the number
+    of things there were to choose from."""
+    kept: list[tuple[int, int]] = []
+
+    def below(count: int) -> int:
+        kept.append((picks.below(count), count))
+        return kept[-1][0]
+
+    return Picks(below), kept
+
+
 def replay_choices(choices: Sequence[int]) -> Picks:
     """Return choices that were recorded; one that is too high becomes the highest there is."""
     return beginning_with(choices, Picks(lambda count: 0))

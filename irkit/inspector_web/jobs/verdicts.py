@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -32,15 +32,19 @@ from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child
 from irkit.transform import Step, Trace
 
-VerdictStatus = Literal["exact", "close", "differs", "failed", "unknown", "idle"]
-ORDER: tuple[VerdictStatus, ...] = ("failed", "differs", "unknown", "close", "exact", "idle")
+VerdictStatus = Literal[
+    "failed", "outside", "races", "differs", "unknown", "close", "exact", "idle"
+]
+ORDER: tuple[VerdictStatus, ...] = get_args(VerdictStatus)
 """From worst to best. The status of a step on several functions is the worst of theirs."""
 
-WRONG: tuple[VerdictStatus, ...] = ("failed", "differs")
+WRONG: tuple[VerdictStatus, ...] = ("failed", "outside", "races", "differs")
 SIGNS: dict[VerdictStatus, str] = {
     "exact": "holds exactly",
     "close": "holds up to rounding",
     "differs": "gives different results",
+    "races": "depends on the order of iterations or threads",
+    "outside": "leaves a buffer",
     "failed": "does not run",
     "unknown": "could not be tried",
     "idle": "changed nothing",
@@ -60,7 +64,8 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """Verdict on one step; ``text`` is its explanation.
 
     Units: ``ulp`` counts representable numbers. Infinity, which JSON lacks, is written as null.
-    ``at`` is the first wrong element of ``buffer``; ``inputs`` names the set of inputs.
+    ``at`` is the first wrong element of ``buffer``; ``inputs`` names the set of inputs. ``order``
+    is what is known of parallel loops, vectors and threads that the step made or changed.
     """
 
     step: int
@@ -77,6 +82,7 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     found: str = ""
     inputs: str = ""
     how: str = ""
+    order: str = ""
 
 
 class StepVerdicts(msgspec.Struct, frozen=True):
@@ -180,15 +186,16 @@ def as_step_verdict(verdict: Verdict, samples: int) -> StepVerdict:
         found=error.found,
         inputs=_NUMBER.sub("", verdict.inputs, count=1),
         how=verdict.how,
+        order=verdict.order[:LONGEST],
     )
 
 
 def _status(verdict: Verdict) -> VerdictStatus:
     match verdict.status:
-        case "differs" | "failed":
+        case "differs" | "failed" | "races":
             return verdict.status
-        case "races" | "out of bounds":
-            return "failed"
+        case "out of bounds":
+            return "outside"
         case "not known":
             return "unknown"
         case "same":
@@ -199,13 +206,14 @@ def _status(verdict: Verdict) -> VerdictStatus:
 
 def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
     error = verdict.error
-    if verdict.name == "code" and status in ("differs", "failed"):
+    if verdict.name == "code" and status in WRONG:
         return (
             "The pass is not the cause: native code and the interpreter disagree before it, too. "
             f"{verdict.message}".rstrip()
         )
     if status == "exact":
-        return f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
+        text = f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
+        return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text
     if status == "close":
         return (
             "The pass declares that it changes rounding: outputs differ by at most "
@@ -216,6 +224,10 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         place = f"{verdict.buffer}[{', '.join(map(str, error.at or ()))}]"
         more = f", and {error.wrong - 1:,} more are wrong" if error.wrong > 1 else ""
         return f"{place} is {error.found} after the pass and was {error.expected} before it{more}."
+    if status == "races":
+        return f"After the pass nothing orders two accesses of one element: {verdict.message}."
+    if status == "outside":
+        return f"After the pass an access leaves its buffer: {verdict.message}."
     if status == "failed":
         return f"The program does not run after the pass: {verdict.message}"
     if "was not kept" in verdict.message:

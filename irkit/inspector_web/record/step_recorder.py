@@ -12,8 +12,16 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Function, IRKitError
-from irkit.debug import failure_traceback, read_crash, trace_step, write_crash
+from irkit.core import Function, IRKitError, Recorder
+from irkit.debug import (
+    Isolation,
+    failure_traceback,
+    is_own,
+    read_crash,
+    trace_step,
+    write_crash,
+)
+from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.pass_plan import (
     PassInfo,
     PassPlacement,
@@ -21,7 +29,18 @@ from irkit.inspector_web.runs.pass_plan import (
     placements_left,
     registry,
 )
-from irkit.transform import IR, AnyPass, PassFailed, Pipeline, Step, Trace
+from irkit.processes import half_of_memory
+from irkit.transform import (
+    IR,
+    AnyPass,
+    Apply,
+    Attempt,
+    PassFailed,
+    Pipeline,
+    Step,
+    Trace,
+    apply_here,
+)
 
 MOST_RUNS = 20
 MOST_STEPS = 20_000
@@ -161,17 +180,37 @@ def _unchanged_step(error: PassFailed) -> Step:
 
 @contextmanager
 def record_steps(recorder: StepRecorder) -> Generator[None]:
-    """Record the steps of every pipeline that runs in this process."""
+    """Record the steps of every pipeline that runs in this process.
+
+    Passes that are not irkit's run in another process, so that one that crashes is part of the
+    recording. One that cannot be named there is in the last report of this process.
+    """
     original = Pipeline.steps
+    isolation = Isolation(memory=half_of_memory(), own=False, watch=_reported)
 
     def steps(
-        self: Pipeline, ir: IR, *, time_rules: bool = True, **options: Any
+        self: Pipeline,
+        ir: IR,
+        *,
+        time_rules: bool = True,
+        apply: Apply = apply_here,
+        **options: Any,
     ) -> Generator[Step, None, IR]:
-        made = original(self, ir, time_rules=time_rules, **options)
+        apply = isolation.apply if apply is apply_here else apply
+        made = original(self, ir, time_rules=time_rules, apply=apply, **options)
         return recorder.follow(self, made)
 
-    with _replace_steps(steps):
+    with isolation, _replace_steps(steps):
         yield
+
+
+def _reported(apply: Apply) -> Apply:
+    def run(attempt: Attempt, recorder: Recorder) -> object:
+        if not is_own(attempt.p):
+            report_progress(f"pass {attempt.p.name!r} on {attempt.function or 'the module'}")
+        return apply(attempt, recorder)
+
+    return run
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
 writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
-on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about one buffer or load:
-carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of variables are in
-``arith``.
+on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about
+one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of
+variables are in ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
 weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks

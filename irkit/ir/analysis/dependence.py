@@ -58,8 +58,15 @@ class Dependences:
         apart = Dependences(changed)
         return next(filter(None, map(apart._carries, loops)), None)
 
+    def has_effects(self, loop: For) -> bool:
+        """Return True if an iteration does more than access memory."""
+        # A barrier joins threads inside one iteration over blocks.
+        inside = loop.kind == "thread" and loop.thread.startswith("blockIdx")
+        effects = filter(_acts, walk(loop.body, Evaluate))
+        return not all(inside and evaluates(stmt, "barrier") for stmt in effects)
+
     def _carries(self, loop: For) -> str | None:
-        if any(map(_acts, walk(loop.body, Evaluate))):
+        if self.has_effects(loop):
             return "it has an effect besides memory accesses"
         # What is allocated in an iteration is its own.
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}

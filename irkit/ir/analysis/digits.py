@@ -6,7 +6,7 @@ proved once ``f`` is ``q * 8 + r``.
 
 from itertools import pairwise
 
-from irkit.core import rewrite, substitute, walk
+from irkit.core import Recorder, recording, rewrite, substitute, walk
 from irkit.ir.build import as_int
 from irkit.ir.expr import Const, Expr, FloorDiv, FloorMod, Var, const
 from irkit.ir.function import PrimFunc
@@ -43,7 +43,8 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
     def put(node: For) -> Stmt | None:
         return whole if node is loop else None
 
-    return rewrite(func, put, on=For), nest[::-1]
+    with recording(Recorder()):  # A pass may ask, and this is no rewrite of its own.
+        return rewrite(func, put, on=For), nest[::-1]
 
 
 def _weights(loop: For) -> list[int]:

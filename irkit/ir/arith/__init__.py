@@ -2,7 +2,8 @@
 
 Reading order: fold (constants); interval, transfer (the range of each operation), bounds,
 ranges (of loop variables); then sums (sums over a table of atoms, on which the rest is built),
-emit, division, knowledge, comparison, simplify; linear_form is a short interface to it.
+emit, division, knowledge, comparison, claims (what a proof is asked), simplify; linear_form is a
+short interface to it.
 
 Sums are dictionaries over numbered atoms, so equal ones are found without comparing trees; a vector
 is a sum with the atom LANE, so ramps need no rules of their own. Addition and multiplication wrap
@@ -13,6 +14,11 @@ ranges that the sum is exact. With symbolic extents that proof comes from the sh
 
 from irkit.ir.arith.bounds import (
     bounds as bounds,
+)
+from irkit.ir.arith.claims import (
+    Claim as Claim,
+    claim_of as claim_of,
+    recording_claims as recording_claims,
 )
 from irkit.ir.arith.fold import (
     fold as fold,

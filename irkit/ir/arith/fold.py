@@ -250,6 +250,7 @@ _INTEGER_CALLS: dict[str, Callable[[int, int, DType], int]] = {
     "pow": _power,
     "truncdiv": lambda a, b, t: _truncdiv(a, b),
     "truncmod": lambda a, b, t: _truncmod(a, b),
+    "mul_sat": lambda a, b, t: min(max(a * b, t.low), t.high),
     "popcount": lambda a, b, t: (a & ((1 << t.bits) - 1)).bit_count(),
     "clz": lambda a, b, t: t.bits - a.bit_length() if a >= 0 else 0,
 }

@@ -7,7 +7,7 @@ Principles:
 - ``//``, ``%``, comparisons, minimum and maximum depend on the value itself. A rule that looks into
   a sum below one of them applies only if the ranges prove that the sum does not overflow.
 - A zero divisor gives 0, and the rules respect that.
-- Floats change only if every value keeps its bits, including NaN, -0.0 and infinities.
+- Floats change only if every value keeps its bits, NaN, -0.0 and infinities too.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,13 +15,16 @@ from typing import Any, cast
 
 from irkit.core import Node, children, postorder, with_fields
 from irkit.ir.arith import comparison
+from irkit.ir.arith.bitwise import bits_by, bits_of_equal
 from irkit.ir.arith.bounds import NOTHING
+from irkit.ir.arith.claims import claim_of, current_claims
 from irkit.ir.arith.division import quotient, recombined, remainder
 from irkit.ir.arith.emit import alike, emit
 from irkit.ir.arith.fold import fold
 from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
 from irkit.ir.arith.knowledge import Knowledge
 from irkit.ir.arith.sums import Sum, is_region, normal
+from irkit.ir.arith.transfer import times
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
@@ -69,9 +72,17 @@ def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -
         return expr
     known = Knowledge(ranges)
     assumed = tuple(facts)
+    claims = current_claims()
     if assumed:
-        known.assume([Simplifier(Knowledge(ranges)).run(fact) for fact in assumed])
-    return Simplifier(known).run(expr)
+        plain = [Simplifier(Knowledge(ranges)).run(fact) for fact in assumed]
+        if claims is not None:
+            pairs = zip(assumed, plain, strict=True)
+            claims += [claim_of(a, b, ranges) for a, b in pairs if a is not b]
+        known.assume(plain)
+    made = Simplifier(known).run(expr)
+    if claims is not None and made is not expr:
+        claims.append(claim_of(expr, made, ranges, assumed))
+    return made
 
 
 def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> bool:
@@ -285,33 +296,16 @@ def _bits(self: Simplifier, node: Binary) -> Expr:
         return made
     known = self.known
     x, y = known.sum_of(a), known.sum_of(b)
-    found = _bits_of_equal(node, x) if x.key == y.key else None
+    found = bits_of_equal(node, x) if x.key == y.key else None
     if not y.terms and not x.terms:
         one = node.dtype.element
         plain = node.__class__(Const(x.constant, one), Const(y.constant, one), one)
         found = known.sum_of(_folded(plain))
     elif not y.terms:
-        found = _bits_by(node, x, y.constant)
+        found = bits_by(node, x, y.constant)
     elif not x.terms and isinstance(node, (BitAnd, BitOr, BitXor)):
-        found = _bits_by(node, y, x.constant)
+        found = bits_by(node, y, x.constant)
     return _lanewise(made) if found is None else self.settle(node, normal(found, node.dtype))
-
-
-def _bits_of_equal(node: Binary, x: Sum) -> Sum | None:
-    if isinstance(node, BitXor):
-        return Sum({})
-    return x if isinstance(node, (BitAnd, BitOr)) else None
-
-
-def _bits_by(node: Binary, x: Sum, by: int) -> Sum | None:
-    full = wrap(-1, node.dtype)
-    if isinstance(node, BitAnd):
-        return Sum({}) if by == 0 else x if by == full else None
-    if isinstance(node, BitOr):
-        return x if by == 0 else Sum({}, full) if by == full else None
-    if isinstance(node, Shl):
-        return x.scaled(1 << by if 0 <= by < node.dtype.bits else 0)
-    return x if by == 0 else None
 
 
 def _cast(self: Simplifier, node: Cast) -> Expr:
@@ -358,6 +352,11 @@ def _call(self: Simplifier, node: Call) -> Expr:
     spans = [self.known.range_of(arg) for arg in made.args]
     if made.name == "abs" and spans[0][0] >= 0:
         return made.args[0]
+    if made.name == "mul_sat":
+        low, high = times(spans[0], spans[1])
+        if fitted(low, high, limits(made.dtype)) == (low, high):
+            self.done.update({id(arg): arg for arg in made.args})
+            return _mul(self, Mul(made.args[0], made.args[1], made.dtype))
     if made.name in ("truncdiv", "truncmod") and spans[0][0] >= 0 and spans[1][0] > 0:
         cls = FloorDiv if made.name == "truncdiv" else FloorMod
         return _divided(self, cls(made.args[0], made.args[1], made.dtype), *made.args)

@@ -25,7 +25,7 @@ from irkit.ir.expr import (
     Var,
     convert,
 )
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import INTRINSICS, Call
 
 Product = tuple[int, ...]  # Sorted numbers of atoms.
 MOST_TERMS = 256  # A longer sum inside another is an atom, which keeps the work linear.
@@ -231,7 +231,9 @@ class Atoms:
         if cls in _COMMUTE:
             return cls, node.dtype, frozenset(operands)
         if cls is Call:
-            return cls, node.dtype, cast(Call, node).name, operands
+            name = cast(Call, node).name
+            commutes = name in INTRINSICS and INTRINSICS[name].commutes
+            return cls, node.dtype, name, frozenset(operands) if commutes else operands
         if cls is Load:
             load = cast(Load, node)
             return cls, node.dtype, id(load.buffer), load.mask is None, operands

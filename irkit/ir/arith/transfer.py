@@ -244,7 +244,10 @@ def _call(node: Call, of: Of) -> Pair:
     if row is None or row.bounds is None or not node.dtype.is_integer:
         return limit
     args = tuple([of(arg) for arg in node.args])
-    return fitted(*row.bounds(args, node.dtype.bits), limit)
+    low, high = row.bounds(args, node.dtype.bits)
+    if row.saturates:
+        return min(max(low, limit[0]), limit[1]), min(max(high, limit[0]), limit[1])
+    return fitted(low, high, limit)
 
 
 # Rules are looked up by class, so each gets the class it was written for.

@@ -10,7 +10,11 @@ from irkit.ir.interp.access_log import (
     Touch as Touch,
 )
 from irkit.ir.interp.machine import (
+    MemoryLimit as MemoryLimit,
     StepLimit as StepLimit,
+)
+from irkit.ir.interp.memory import (
+    OutOfBounds as OutOfBounds,
 )
 from irkit.ir.interp.races import (
     find_race as find_race,

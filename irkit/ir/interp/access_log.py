@@ -94,8 +94,10 @@ class Race(msgspec.Struct, frozen=True):
     second: Touch
 
     def __str__(self) -> str:
-        who = "threads" if self.kind == "thread" else f"iterations of the {self.kind} loop"
-        between = ", with no barrier between" if self.kind == "thread" else ""
+        who, between = f"iterations of the {self.kind} loop", ""
+        if self.kind == "thread":
+            blocks = self.loop.thread.startswith("blockIdx")
+            who, between = ("blocks", "") if blocks else ("threads", ", with no barrier between")
         return f"two {who} over {self.loop.var.name!r} meet{between}: {self.first}; {self.second}"
 
 

@@ -13,7 +13,7 @@ from irkit.ir.function import PrimFunc
 from irkit.ir.interp.machine import Registers
 from irkit.ir.interp.memory import BufferRegisters, row_major
 from irkit.ir.interp.values import constant
-from irkit.ir.numpy_types import numpy_dtype
+from irkit.ir.numpy_types import numpy_dtype, plain_array, read_only_hint
 from irkit.ir.stmt import Stmt, Store, View
 
 
@@ -80,10 +80,8 @@ class ArgumentBinder:
     ) -> None:
         """Bind the memory of a buffer parameter, and the variables that its shape names."""
         label, span = self.label(number), self.func.span
-        array: Any = (
-            value  # The isinstance test below would leave its element type unknown to pyright.
-        )
-        if not isinstance(value, np.ndarray):
+        array = plain_array(value)
+        if array is None:
             raise DTypeError(
                 f"{label} must be a NumPy array, found {type(value).__name__}", span=span
             )
@@ -95,11 +93,15 @@ class ArgumentBinder:
                 f"{label} must have {buffer.rank} dimensions, found shape {array.shape}", span=span
             )
         if writes and not array.flags.writeable:
-            raise ShapeError(f"{label} is written by the function, but is read-only", span=span)
+            raise ShapeError(
+                f"{label} is written by the function, but is read-only",
+                hint=read_only_hint(value),
+                span=span,
+            )
         for axis, (dim, size) in enumerate(zip(buffer.shape, array.shape, strict=True)):
             self._dimension(dim, size, f"dimension {axis} of {label}")
-        self._layout(buffer, value, label)
-        self.registers[place.memory] = value
+        self._layout(buffer, array, label)
+        self.registers[place.memory] = array
 
     def _dimension(self, dim: Expr, size: int, where: str) -> None:
         if isinstance(dim, Var) and dim not in self.bound:
@@ -126,20 +128,22 @@ class ArgumentBinder:
                     span=self.func.span,
                 )
             return
-        steps = [stride // value.itemsize for stride in value.strides]
-        if 0 in value.shape:
-            steps = row_major(value.shape)
-        if min(steps, default=0) < 0 or any(stride % value.itemsize for stride in value.strides):
-            raise ShapeError(
-                f"{label} has byte strides {value.strides}; expected "
-                f"non-negative multiples of {value.itemsize}",
-                span=self.func.span,
-            )
-        for axis, (stride, step, size) in enumerate(
-            zip(buffer.strides, steps, value.shape, strict=True)
-        ):
-            if size > 1 or isinstance(stride, Var):  # With one element, the stride does not matter.
-                self._dimension(stride, step, f"stride {axis} of {label}")
+        # The strides of an empty array, and of a dimension of one element, mean nothing; a variable
+        # is bound to those of an array without gaps, or to what NumPy says.
+        empty, packed = 0 in value.shape, row_major(value.shape)
+        for axis, (stride, size) in enumerate(zip(buffer.strides, value.shape, strict=True)):
+            binds = isinstance(stride, Var) and stride not in self.bound
+            counts = size > 1 and not empty
+            if not (binds or counts):
+                continue
+            given, where = value.strides[axis], f"stride {axis} of {label}"
+            if not empty and (given < 0 or given % value.itemsize):
+                raise ShapeError(
+                    f"{where} is {given} bytes; expected whole elements of "
+                    f"{value.itemsize} bytes, and no negative stride",
+                    span=self.func.span,
+                )
+            self._dimension(stride, packed[axis] if empty else given // value.itemsize, where)
 
     def check_aliases(self, arrays: dict[int, Any], written: set[int]) -> None:
         """Raise ShapeError if a written array overlaps another one."""

@@ -4,6 +4,7 @@ Loops are jumps; threads are tasks that meet at barriers. Nothing here recurses,
 at a barrier by leaving its block, so depth and the number of threads only cost memory.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,10 @@ MAX_THREADS = 1 << 16
 
 class StepLimit(IRKitError):
     """The interpreter reached its limit of steps."""
+
+
+class MemoryLimit(IRKitError):
+    """A function asks for more memory than there is, or than the interpreter may take."""
 
 
 class Barrier(msgspec.Struct, frozen=True):
@@ -57,10 +62,16 @@ class RunLimits:
     """Limits of one run: the operations and bytes left."""
 
     def __init__(self, max_steps: int | None, max_bytes: int) -> None:
-        self.steps_left = float("inf") if max_steps is None else max_steps
+        self._all_steps = sys.maxsize if max_steps is None else max_steps
+        self.steps_left = self._all_steps
         self.max_steps = max_steps
         self.bytes_left = max_bytes
         self.max_bytes = max_bytes
+
+    @property
+    def steps(self) -> int:
+        """Return how many operations have run."""
+        return self._all_steps - self.steps_left
 
 
 class _ThreadTask:

@@ -13,11 +13,15 @@ import numpy as np
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
-from irkit.ir.interp.machine import RUN, SHARED, Operation, Registers, RunLimits
+from irkit.ir.interp.machine import RUN, SHARED, MemoryLimit, Operation, Registers, RunLimits
 from irkit.ir.numpy_types import numpy_dtype
 
 _ZERO = np.int64(0)
 POISON = 0xA5
+
+
+class OutOfBounds(IRKitError):
+    """Raised by an access, or a view, outside of the memory of a buffer."""
 
 
 class BufferRegisters(msgspec.Struct, frozen=True):
@@ -189,7 +193,7 @@ def outside(
     at = [one(index) for index in indices]
     shape = [int(r[size]) for size in place.shape]
     where = "" if lane is None else f" in lane {lane}"
-    return IRKitError(f"{place.name}{at} is out of bounds{where}: the shape is {shape}", span=span)
+    return OutOfBounds(f"{place.name}{at} is out of bounds{where}: the shape is {shape}", span=span)
 
 
 def reach(shape: Sequence[int], strides: Sequence[int]) -> int:
@@ -268,7 +272,7 @@ def allocate(
             return
         run.bytes_left -= needed * kind.itemsize
         if run.bytes_left < 0:
-            raise IRKitError(
+            raise MemoryLimit(
                 f"buffer {place.name!r} needs {needed * kind.itemsize} bytes, more than are left "
                 f"of {run.max_bytes}",
                 hint="Give interpret a larger max_bytes.",
@@ -312,7 +316,7 @@ def view(
         needed = measure(place, r, given_strides=given_strides, span=span)
         memory, start = r[source], int(r[offset])
         if start < 0 or start + needed > len(memory):
-            raise IRKitError(
+            raise OutOfBounds(
                 f"view {place.name!r} covers elements {start} to {start + needed} of memory that "
                 f"has {len(memory)}",
                 span=span,

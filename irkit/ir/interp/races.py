@@ -37,6 +37,8 @@ class RecordingCompiler(StatementCompiler):
     own. A log, and an offset into it, stand beside the memory of each buffer.
     """
 
+    threads = True
+
     def __init__(self) -> None:
         super().__init__()
         self.at_iteration = self.code.register()
@@ -59,7 +61,7 @@ class RecordingCompiler(StatementCompiler):
 
     def statement(self, stmt: Stmt) -> None:
         outer, self.stmt = self.stmt, stmt
-        if isinstance(stmt, For) and stmt.kind in UNORDERED:
+        if isinstance(stmt, For) and self._has_no_order(stmt):
             self._unordered(stmt)
         else:
             super().statement(stmt)
@@ -68,6 +70,10 @@ class RecordingCompiler(StatementCompiler):
         self.stmt = outer
 
     # Iterations.
+
+    def _has_no_order(self, stmt: For) -> bool:
+        in_lockstep = not self.threads and stmt.kind == "thread"
+        return stmt.kind in UNORDERED and (not in_lockstep or stmt.thread.startswith("blockIdx"))
 
     def _unordered(self, stmt: For) -> None:
         at, nest, passed = self.at_iteration, self.nest, self.passed
@@ -93,7 +99,7 @@ class RecordingCompiler(StatementCompiler):
         self.code.emit(leave)
 
     def iteration(self, stmt: For) -> None:
-        if stmt.kind in UNORDERED:
+        if self._has_no_order(stmt):
             self._begin_iteration(stmt)
         super().iteration(stmt)
 
@@ -134,11 +140,14 @@ class RecordingCompiler(StatementCompiler):
         super().inside_allocation(stmt, place)
         if stmt.buffer.scope != "shared":
             return
-        log = self.logs[place.memory][0]
+        log, at = self.logs[place.memory][0], self.at_iteration
 
         def share(r: Registers) -> None:
             if r[SHARED] is not None:
-                r[log] = r[SHARED].setdefault(("log", log), r[log])
+                # Iterations of a parallel loop inside the nest have memory of their own.
+                chain = () if r[at] is None else r[at].chain
+                apart = tuple([(id(i.loop), i.value) for i in chain if i.nest is None])
+                r[log] = r[SHARED].setdefault((log, apart), r[log])
 
         self.code.emit(share)
 
@@ -225,23 +234,37 @@ def _elements(
     return found
 
 
+class _LockstepCompiler(RecordingCompiler):
+    threads = False
+
+
 class _RecordedFunction(InterpretedFunction):
     compiler = RecordingCompiler
 
 
+class _LockstepFunction(InterpretedFunction):
+    compiler = _LockstepCompiler
+
+
 def find_race(
-    func: PrimFunc, *args: Any, max_steps: int | None = MAX_STEPS, max_bytes: int = MAX_BYTES
+    func: PrimFunc,
+    *args: Any,
+    max_steps: int | None = MAX_STEPS,
+    max_bytes: int = MAX_BYTES,
+    threads: bool = True,
 ) -> Race | None:
     """Run a function as ``interpret`` does, and return its first race on these arguments, if any.
 
     A race is an element that two iterations of a parallel or vectorized loop, or two threads with
     no barrier between, access, one of them writing. Writes of one same value are no race. After a
-    race, arrays hold what was written up to then.
+    race, arrays hold what was written up to then. Without ``threads``, the threads of a nest are
+    in lockstep, and only loops over blocks of them can race.
 
     Raises: IRKitError as ``interpret`` does.
     """
+    recorded = _RecordedFunction if threads else _LockstepFunction
     try:
-        _RecordedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
+        recorded(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
     except FoundRace as found:
         return found.race
     return None

@@ -54,13 +54,14 @@ class InterpretedFunction:
 
     def __call__(
         self, *args: Any, max_steps: int | None = MAX_STEPS, max_bytes: int = MAX_BYTES
-    ) -> None:
-        """Run on NumPy arrays and numbers, in place.
+    ) -> int:
+        """Run on NumPy arrays and numbers, in place, and return the number of steps.
 
         Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion
         fails, or a limit is exceeded.
         """
-        self.run(args, max_steps, max_bytes)
+        limits: RunLimits = self.run(args, max_steps, max_bytes)[RUN]
+        return limits.steps
 
     def run(self, args: Sequence[Any], max_steps: int | None, max_bytes: int) -> Registers:
         """Run, and return the registers at the end."""
@@ -96,7 +97,7 @@ def interpret(
     ``max_bytes`` the memory of its allocations at any time.
 
     Raises: IRKitError if an argument does not fit, an access is out of bounds, an assertion fails,
-    or a limit is exceeded (StepLimit).
+    or a limit is exceeded (StepLimit, MemoryLimit).
     """
     InterpretedFunction(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
 

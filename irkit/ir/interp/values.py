@@ -315,6 +315,17 @@ def _truncmod(a: Any, b: Any) -> Any:
     return np.where(b == 0, a.dtype.type(0), a - _truncdiv(a, b) * b)[()]
 
 
+def _mul_sat(a: Any, b: Any) -> Any:
+    edges = np.iinfo(a.dtype)
+    wrapped = a * b
+    # Division undoes a product that is exact; only INT_MIN * -1 is wrong and looks right.
+    lost = (a != 0) & (_truncdiv(wrapped, np.where(a == 0, a.dtype.type(1), a)[()]) != b)
+    if edges.min < 0:
+        lost = lost | ((a == -1) & (b == edges.min))
+    nearest = np.where((a < 0) != (b < 0), edges.min, edges.max).astype(a.dtype)
+    return np.where(lost, nearest, wrapped)[()]
+
+
 def _popcount(a: Any) -> Any:
     return np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype)
 
@@ -348,6 +359,7 @@ _INTEGER: dict[str, Function] = {
     "pow": _integer_power,
     "truncdiv": _truncdiv,
     "truncmod": _truncmod,
+    "mul_sat": _mul_sat,
     "popcount": _popcount,
     "clz": _clz,
 }

@@ -105,6 +105,12 @@ def _truncmod(a: Array, b: Array) -> Array:
     return np.where(b == 0, 0, np.where(up, rest - safe, rest)).astype(a.dtype)
 
 
+def _mul_sat(a: Array, b: Array) -> Array:
+    edges = np.iinfo(a.dtype)
+    exact = np.asarray(a, dtype=object) * np.asarray(b, dtype=object)
+    return np.clip(exact, edges.min, edges.max).astype(a.dtype)
+
+
 def _popcount(a: Array) -> Array:
     bits = a.dtype.itemsize * 8
     counts = [(int(item) & ((1 << bits) - 1)).bit_count() for item in np.ravel(a)]
@@ -123,6 +129,7 @@ _ON_INTEGERS: dict[str, Callable[..., Array]] = {
     "pow": _integer_power,
     "truncdiv": _truncdiv,
     "truncmod": _truncmod,
+    "mul_sat": _mul_sat,
     "popcount": _popcount,
     "clz": _clz,
 }

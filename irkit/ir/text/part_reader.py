@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import NoneType
 
 from irkit.core import Attrs, AttrValue, DTypeError, Span
-from irkit.ir.buffer import Buffer
+from irkit.ir.buffer import Buffer, scope_problem
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Sub, binary
 from irkit.ir.stmt import Region
@@ -77,6 +77,9 @@ class PartReader(CallReader):
                 strides = self.index(keyword.value)
             elif keyword.arg == "scope":
                 scope = self.string(keyword.value)
+                problem = scope_problem(scope)
+                if problem is not None:
+                    raise self.error(problem[0], keyword.value, problem[1])
             elif keyword.arg == "align":
                 align = self.integer(keyword.value)
         span = self.span

@@ -1,18 +1,30 @@
 """Thread loops and barriers: what a nest is, which threads conflict, and how a nest is split at its
 barriers.
 
-Reading order: nest, split (one thread at a time), conflicts (which threads touch the same element).
+Reading order: nest, split (one thread at a time), conflicts (which threads touch the same element),
+barriers (where a nest needs them), guarded_conflicts (iterations under conditions), independence
+(of all loops without an order).
 
 After a split, each piece has thread loops of its own, and what a thread keeps has a place for every
 thread. Loops and conditions around a barrier go around the thread loops, so threads must agree on
 them, or it is an error with the line. ``lower_thread_loops`` and the LLVM emitter call the same
 function, so any stage runs as native code. ``conflicts`` asks, loop by loop from the outside in,
-whether two threads may touch the same element; ``thread_sync`` puts barriers by that.
+whether two threads may touch the same element; ``thread_sync`` puts barriers by that, and
+``independence`` tells checks which loops can run in any order.
 """
 
+from irkit.ir.threads.barriers import (
+    BarrierFinder as BarrierFinder,
+    outermost_nests as outermost_nests,
+    stands_twice as stands_twice,
+)
 from irkit.ir.threads.conflicts import (
     Path as Path,
     ThreadConflicts as ThreadConflicts,
+)
+from irkit.ir.threads.independence import (
+    LoopIndependence as LoopIndependence,
+    independence as independence,
 )
 from irkit.ir.threads.nest import (
     BARRIER as BARRIER,

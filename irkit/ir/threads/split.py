@@ -5,8 +5,6 @@ piece to the next is stored in an array with an element per thread. Loops and co
 barrier move outside the thread loops, so all threads must agree on them.
 """
 
-from functools import reduce
-
 from irkit.core import (
     IRKitError,
     Node,
@@ -22,7 +20,16 @@ from irkit.core import (
 from irkit.ir.analysis import axis_values
 from irkit.ir.arith import simplify
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import as_int, eq, index, is_const, logical_and, maximum, product, ramp, seq
+from irkit.ir.build import (
+    as_int,
+    element_count,
+    eq,
+    is_const,
+    logical_and,
+    ramp,
+    seq,
+    strided_count,
+)
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.function import PrimFunc
@@ -165,7 +172,7 @@ class _NestSplitter:
             return self.visit(let.body, (*env, let))
         lanes = let.var.dtype.lanes
         count, number = _threads(env)
-        size = product((count, lanes))
+        size = element_count((count, lanes))
         kept = Buffer(f"{let.var.name}_all", (size,), let.var.dtype.element, "local")
         at = number if lanes == 1 else ramp(number * lanes, 1, lanes)
         store = self.piece(Store(kept, (at,), let.value, span=let.span), env)
@@ -182,7 +189,7 @@ class _NestSplitter:
         size = _reach(buffer)
         kept = Buffer(
             f"{buffer.name}_all",
-            (product((count, size)),),
+            (element_count((count, size)),),
             buffer.dtype,
             buffer.scope,
             span=buffer.span,
@@ -237,7 +244,7 @@ def _threads(env: Env) -> tuple[Expr, Expr]:
             if as_int(loop.begin) != 0:
                 at = at - convert(loop.begin, I64)
             number = at if is_const(count, 1) else _times(number, extent) + at
-            count = product((count, extent))
+            count = element_count((count, extent))
     return count, number
 
 
@@ -248,10 +255,8 @@ def _times(number: Expr, size: Expr) -> Expr:
 def _reach(buffer: Buffer) -> Expr:
     """Return the number of elements from the first to the last of a buffer."""
     if buffer.strides is None:
-        return product(buffer.shape)
-    steps = zip(buffer.shape, buffer.strides, strict=True)
-    last = reduce(lambda a, b: a + b, ((maximum(n, 1) - 1) * step for n, step in steps), index(0))
-    return simplify(convert(last, I64) + 1)
+        return element_count(buffer.shape)
+    return simplify(strided_count(buffer.shape, buffer.strides))
 
 
 _NOTHING = seq()

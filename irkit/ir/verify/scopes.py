@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from irkit.core import MAX_PROBLEMS, Attrs, Node, Problem, children
-from irkit.ir.buffer import Buffer, Load
+from irkit.ir.buffer import Buffer, Load, scope_problem
 from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
@@ -168,8 +168,9 @@ class LoopChecker:
             self.report(f"{name} has elements of type {buffer.dtype}; expected scalars")
         if buffer.align < 0 or buffer.align & (buffer.align - 1):
             self.report(f"the alignment of {name} is {buffer.align}; expected a power of two")
-        if not buffer.scope:
-            self.report(f"the scope of {name} is empty")
+        problem = scope_problem(buffer.scope)
+        if problem is not None:
+            self.report(f"{name}: {problem[0]}. {problem[1]}")
 
     def attrs(self, attrs: Attrs) -> None:
         """Check that attributes are data that can be printed."""

@@ -1,4 +1,4 @@
-"""Check that arguments which must be block or loop references are."""
+"""Check arguments that must be block or loop references, or names of memory scopes."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -6,6 +6,7 @@ from types import UnionType
 from typing import Any, cast, get_args, get_origin
 
 from irkit.core import ScheduleError
+from irkit.ir import scope_problem
 from irkit.schedule.state.references import BlockRef, LoopRef
 
 _HINT = (
@@ -16,7 +17,7 @@ ArgumentCheck = Callable[[Sequence[Any], Mapping[str, Any]], None]
 
 
 def reference_check(method: Callable[..., Any]) -> ArgumentCheck:
-    """Return a function that checks the loop and block arguments of a primitive.
+    """Return a function that checks the loops, blocks and memory scopes given to a primitive.
 
     It raises ScheduleError naming the parameter, or TypeError if the arguments do not fit the
     signature.
@@ -42,8 +43,18 @@ def reference_check(method: Callable[..., Any]) -> ArgumentCheck:
                         f"{type(each).__name__} {each!r}",
                         hint=_HINT,
                     )
+        if "scope" in given:
+            _check_scope(method.__name__, given["scope"])
 
     return check
+
+
+def _check_scope(primitive: str, scope: object) -> None:
+    if not isinstance(scope, str):
+        raise ScheduleError(f"{primitive} takes the name of a memory scope, found {scope!r}")
+    problem = scope_problem(scope)
+    if problem is not None:
+        raise ScheduleError(f"{primitive}: {problem[0]}", hint=problem[1])
 
 
 def _references(annotation: Any) -> tuple[type[Any], ...]:

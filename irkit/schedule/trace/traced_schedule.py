@@ -14,6 +14,7 @@ from irkit.core import (
     IRModule,
     ScheduleError,
     Span,
+    analysis,
     rewrite,
     user_span,
 )
@@ -26,6 +27,7 @@ from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
 from irkit.schedule.trace.encoder import Encoder, buffer_named, expr_of
 from irkit.schedule.trace.listing import listing
 from irkit.schedule.trace.schedule_trace import MapText, ScheduleTrace, TraceStep, Value
+from irkit.transform import VerificationFailed, list_problems
 
 Check = Literal["verify", "each", "off"]
 _P = ParamSpec("_P")
@@ -37,6 +39,8 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {}
 
 class TracedSchedule:
     """A module, the function of it that is being scheduled, and the steps so far.
+
+    Raises: VerificationFailed if that function is invalid.
 
     ``check`` decides what happens after every primitive: ``verify`` runs the verifier; ``each``
     also runs the function on small integers and compares the results with the original ones, or
@@ -141,6 +145,13 @@ class TracedSchedule:
             raise IRKitError(f"the module has no function {name!r}; it has: {known}")
         if not isinstance(func, PrimFunc):
             raise IRKitError(f"{name!r} is not a loop function, so it cannot be scheduled")
+        if not _is_valid(func):
+            problems = tuple(verify(func))
+            raise VerificationFailed(
+                f"{name!r} is invalid, so it cannot be scheduled",
+                problems,
+                hint=list_problems(problems),
+            )
         self._name, self._func = name, func
         if self._check == "each" and name not in self._differential_checks:
             reference = None if self._differential_checks else self._reference
@@ -210,6 +221,11 @@ class TracedSchedule:
             assert not problems, f"{primitive} made IR that does not verify: {problems}"
         if self._check == "each":
             self._differential_checks[self._name].compare(self._func, primitive)
+
+
+@analysis
+def _is_valid(func: PrimFunc) -> bool:
+    return not verify(func)
 
 
 _S = TypeVar("_S", bound=TracedSchedule)

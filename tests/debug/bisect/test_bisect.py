@@ -191,6 +191,6 @@ def test_the_guilty_rewrite_of_a_graph_pass_is_named() -> None:
     culprit = bisect(GRAPH.insert(forget_relu, phase=0), IRModule({"main": func}))
     assert culprit is not None
     assert culprit.verdict.name == "forget-relu"
-    assert culprit.verdict.buffer == "output 1"
+    assert culprit.verdict.buffer == "relu_1"
     assert len(culprit.rewrites) == 1
     assert culprit.rewrites[0].before.name == "relu"

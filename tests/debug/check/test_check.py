@@ -94,7 +94,7 @@ def test_the_first_wrong_element_is_reported_with_its_value() -> None:
 def test_an_access_out_of_bounds_is_named_with_buffer_index_and_line() -> None:
     over = changing(lambda loop: loop.replace(end=loop.end + 1), For)
     found = verdict(parse(DOT.strip(), file="dot.irs"), over, dims={"n": 4})
-    assert found.status == "failed"
+    assert (found.status, found.is_wrong) == ("out of bounds", True)
     assert found.message == "dot.irs:4: A[4] is out of bounds: the shape is [4]"
 
 
@@ -207,13 +207,15 @@ def test_native_code_out_of_bounds_is_found_without_harm_to_this_process() -> No
     far = changing(lambda loop: loop.replace(end=loop.end * 4096), For)
     near = changing(lambda loop: loop.replace(end=loop.end + 1), For)
     assert "crashed" in verdict(func, far, samples=1).message
-    assert verdict(func, near, samples=1).message == "the native code writes outside of 'C'"
+    beside = verdict(func, near, samples=1)
+    assert beside.message == "the native code writes outside of 'C'"
+    assert beside.status == "out of bounds"
 
 
 def test_a_step_after_a_broken_one_is_not_blamed() -> None:
     over = changing(lambda loop: loop.replace(end=loop.end + 1), For)
     found = check(DEFAULT.insert(over, phase=0).steps(parse(DOT.strip())))
-    assert [each.status for each in found if each.changed][:2] == ["failed", "not known"]
+    assert [each.status for each in found if each.changed][:2] == ["out of bounds", "not known"]
     assert not is_trusted(found)
 
 

@@ -138,3 +138,47 @@ def test_a_reversed_maximum_is_the_same_for_zeros_too() -> None:
         return loop.replace(body=substitute(loop.body, {loop.var: loop.end - 1 - loop.var}))
 
     assert judged(ROW_MAXIMUM, backwards, For, declared=False).status == "same"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ceil(A[i] + B[i] + D[i])",
+        "select(A[i] + B[i] + D[i] <= f32(0.0), f32(1.0), B[i])",
+        "f32(i32(A[i] * f32(1e6) + B[i] + D[i]))",
+        "(A[i] + B[i] + D[i]) % f32(0.25)",
+    ],
+)
+def test_no_bound_says_anything_where_rounding_decides_a_choice(value: str) -> None:
+    found = judged(POINTWISE.format(value), to_the_right, Add, declared=True)
+    assert found.status != "differs", found
+
+
+def test_other_rounding_may_give_another_whole_number() -> None:
+    text = POINTWISE.replace("C: f32", "C: i32").format("i32(ceil(A[i] + B[i] + D[i]))")
+    found = judged(text, to_the_right, Add, declared=True)
+    assert found.status != "differs", found
+
+
+def test_a_wrong_pass_is_found_in_spite_of_a_choice() -> None:
+    def one_more(e: Add) -> Expr | None:
+        return Add(e, const(1.0, e.dtype), e.dtype) if isinstance(e.a, Add) else None
+
+    text = POINTWISE.format("max(ceil(A[i] + B[i] + D[i]), f32(2.0))")
+    found = judged(text, one_more, Add, declared=True)
+    assert found.status == "differs"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "A[i] + f32(1.0) + (A[i] + f32(1.0)) + (A[i] + f32(1.0) + (B[i] - f32(1.0)))",
+        "A[i] / B[i] + D[i] + (A[i] - D[i] * f32(3.0))",
+        "A[i] * f32(1e-38) + B[i] * f32(1e-30) + sqrt(abs(D[i])) * f32(1e-40)",
+    ],
+)
+def test_terms_that_cancel_leave_a_large_error(value: str) -> None:
+    for text in (POINTWISE, POINTWISE.replace("f32[", "f64[")):
+        written = value.replace("f32", "f64") if "f64[" in text else value
+        found = judged(text.format(written), to_the_right, Add, declared=True)
+        assert found.status != "differs", found

@@ -98,9 +98,13 @@ def test_a_failure_in_this_process_is_replayed_the_same(
 
 def test_failures_in_a_child_process_are_found_and_replayed(tmp_path: Path) -> None:
     started = time.perf_counter()
-    with Isolation(seconds=0.4, memory=1 << 28, strict=True) as isolation:
+    memory = 1 << 28
+    with (
+        Isolation(seconds=20, memory=memory, strict=True) as isolation,
+        Isolation(seconds=0.4, memory=memory, strict=True) as limited,
+    ):
         for p, kind, what in ISOLATED + IN_PROCESS:
-            error = failure(p, isolation)
+            error = failure(p, limited if kind == "timeout" else isolation)
             assert (error.kind, str(error)) == (kind, str(error))
             assert what in error.what
             folder = write_crash(error, tmp_path)
@@ -109,7 +113,7 @@ def test_failures_in_a_child_process_are_found_and_replayed(tmp_path: Path) -> N
             if kind in ("exception", "timeout", "crash") and p is not bad.leaves:
                 assert "bad_passes.py" in (folder / "traceback.txt").read_text(), p
             if p in (bad.loops, bad.segfaults, bad.hoards, bad.leaves_stray):
-                assert replay(folder, memory=1 << 28).outcome == "same"
+                assert replay(folder, memory=memory).outcome == "same"
         good = pipeline(bad.ends_loops_later).run(parse(KERNEL), apply=isolation.apply)
         assert LOOP_LEVEL.same(good, parse(KERNEL))
     assert time.perf_counter() - started < 60

@@ -62,8 +62,8 @@ def campaign_with(cases: int = 200, *, fired: int = 100, findings: int = 0) -> C
                 f'SAMPLE = r"""{text}"""',
                 found.outcome,
                 SampleSize(1, 0, 1, 55),
-                "found/small.trace",
             )
+            finding.trace_file = "found/small.trace"
             finding.test_file = "found/test_small.py"
         made.findings.add(finding, finding.group)
     return made

@@ -56,6 +56,14 @@ def wrong_now_and_then(draw: Draw, options: CaseOptions) -> CaseResult:
     return CaseResult(outcome, text=f"program {draw.number}", digest=str(draw.number))
 
 
+def kill_the_worker_at_three(draw: Draw, options: CaseOptions) -> CaseResult:
+    """Kill the process that drives this one, in case 3."""
+    if draw.number == 3:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)  # This process ends with it.
+    return CaseResult(Outcome("ok"))
+
+
 def fail_at_files(draw: Draw, options: CaseOptions) -> CaseResult:
     """Pretend that each file is read wrongly."""
     return CaseResult(Outcome("failed", "damaged file", message="RecursionError: too deep"))

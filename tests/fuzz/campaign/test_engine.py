@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, read_draw
+from irkit.fuzz.campaign import Campaign, CampaignPlan, Draw, case_processes, read_draw
+from irkit.fuzz.campaign.case_processes import Runner
 from irkit.fuzz.campaign.draw import draw_of
-from irkit.fuzz.campaign.engine import Runner
 from irkit.fuzz.campaign.findings import MOST_OF_A_KIND, Finding
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.page import as_page
@@ -49,16 +49,18 @@ class Here:
     def close(self) -> None:
         self.closed = True
 
+    stop = close
+
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irkit.fuzz.campaign.engine.Child", Here)
+    monkeypatch.setattr("irkit.fuzz.campaign.case_processes.Child", Here)
 
 
 @pytest.fixture
 def not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skip the retries, and with them the time that workers take to start."""
-    monkeypatch.setattr("irkit.fuzz.campaign.engine.RETRIES", 0)
+    monkeypatch.setattr("irkit.fuzz.campaign.case_processes.RETRIES", 0)
 
 
 def test_cases_are_counted_findings_retried_and_nothing_is_left_behind(tmp_path: Path) -> None:
@@ -76,9 +78,7 @@ def test_cases_are_counted_findings_retried_and_nothing_is_left_behind(tmp_path:
         assert f"irkit fuzz --replay {finding.file}" in text
     assert "came again 3 of 3 times" in summary(campaign)
     assert len(list(tmp_path.iterdir())) == MOST_OF_A_KIND
-    workers = campaign._workers  # pyright: ignore[reportPrivateUsage]
-    for child in (child for each in workers for child in (each.child, each.elsewhere)):
-        assert child._process is None  # pyright: ignore[reportPrivateUsage]
+    assert campaign.plan.name not in case_processes._RUNNING  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.usefixtures("not_tried_again")

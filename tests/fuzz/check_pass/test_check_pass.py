@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def seeing(seen: list[PassCase]) -> Callable[[PassCase], None]:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not spend long on reducing findings."""
-    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=0.2))
+    monkeypatch.setitem(PROFILES, "dev", Profile("dev"))
 
 
 def refuted(p: AnyPass, folder: Path, **how: Any) -> str:
@@ -94,7 +95,7 @@ def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
         (wrong_passes.change_in_place, {}, "changes its input in place"),
         (wrong_passes.draw_lots, {}, "is not deterministic"),
         (wrong_passes.count_runs, {}, "is not idempotent"),
-        (wrong_passes.raise_at_blocks, {"phase": 0}, "leaves an invalid program: KeyError"),
+        (wrong_passes.raise_at_blocks, {"phase": 0}, "raises an exception: KeyError: "),
         (wrong_passes.use_unbound, {}, "leaves an invalid program"),
         (wrong_passes.forget_spans, {}, "loses where statements come from"),
         (wrong_passes.claim_no_unrolled_loops, {}, "leaves an invalid program"),
@@ -125,7 +126,7 @@ def test_dependence_on_hashes_is_found_in_another_process(tmp_path: Path) -> Non
 def test_a_message_shows_the_smallest_program_and_the_first_wrong_element(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PROFILES, "dev", Profile("dev", reducing=900.0))
+    monkeypatch.setitem(PROFILES, "dev", Profile("dev"))
     more = SCALE + SCALE.partition("\n")[2].replace("for i", "for j").replace("[i]", "[j]")
     text = refuted(wrong_passes.lose_tail, tmp_path, strategy=st.just(more))
     first, _, rest = text.partition("\n\n")
@@ -154,10 +155,10 @@ def test_the_command_of_a_message_opens_it_in_the_inspector(
 
 
 def test_a_pass_that_never_fires_was_not_tested(tmp_path: Path) -> None:
-    text = refuted(wrong_passes.do_nothing, tmp_path, examples=10)
-    assert "this tested nothing: 'do-nothing' changed 0 of 10 programs" in text
+    text = refuted(wrong_passes.do_nothing, tmp_path, examples=3, kinds=("programs",))
+    assert "this tested nothing: 'do-nothing' changed 0 of 90 programs" in text
     assert "strategy=" in text
-    made(wrong_passes.do_nothing, tmp_path, examples=10, fires=0.0)()
+    made(wrong_passes.do_nothing, tmp_path, examples=3, fires=0)()
 
 
 def test_too_few_valid_cases_are_a_failure(tmp_path: Path) -> None:
@@ -176,10 +177,11 @@ def test_users_can_draw_programs_as_text_or_functions(tmp_path: Path) -> None:
     assert "unrolled(" in case.after.script()
     assert "serial(" in case.before.script()
     assert case.trace[-1].phase == 3
-    assert [len(arrays) for arrays in case.outputs] == [2, 2]
+    assert [len(arrays) for arrays in case.outputs] == [2, 2, 2, 2]
     for given, found in zip(case.inputs, case.outputs, strict=True):
-        assert (found[1] == given.args[0] * 2).all()
-    made(wrong_passes.mark_short_loops, tmp_path, strategy=prim_funcs(), fires=0.0, examples=2)()
+        with np.errstate(all="ignore"):
+            assert np.array_equal(found[1], given.args[0] * 2, equal_nan=True)
+    made(wrong_passes.mark_short_loops, tmp_path, strategy=prim_funcs(), fires=0, examples=2)()
 
 
 def test_the_body_can_check_more_and_use_fixtures(tmp_path: Path) -> None:
@@ -210,7 +212,7 @@ def test_a_finding_is_tried_first_until_it_is_mended(tmp_path: Path) -> None:
     with pytest.raises(PassRefuted, match="kept from an earlier run"):
         again()
     assert again.irkit_check.tally.cases == 0
-    mended = made(wrong_passes.mark_short_loops, tmp_path, test_it, examples=4, fires=0.0)
+    mended = made(wrong_passes.mark_short_loops, tmp_path, test_it, examples=4, fires=0)
     mended()
     assert mended.irkit_check.tally.replayed == 1
 
@@ -247,7 +249,7 @@ def test_a_program_left_by_a_dead_process_is_tried_in_another_one(tmp_path: Path
 def test_native_code_runs_after_another_process_has_tried_the_pass(tmp_path: Path) -> None:
     pipelines = ("pipelines",)  # They contain passes that have no known name.
     test = made(
-        wrong_passes.mark_short_loops, tmp_path, examples=6, native=True, fires=0.0, kinds=pipelines
+        wrong_passes.mark_short_loops, tmp_path, examples=6, native=True, fires=0, kinds=pipelines
     )
     test()
     assert test.irkit_check.tally.notes == []
@@ -273,12 +275,13 @@ def test_a_failure_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
 
 def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
     text = refuted(wrong_passes.swap_operands, tmp_path, phase=0)
-    assert "changes what the program computes: output 0[" in text
+    assert "changes what the program computes: " in text
+    assert "[0] is True, expected False" in text
 
 
 def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:
     # This one needs marked loops, which few random schedules have.
-    made(unroll_loops, tmp_path, phase=None, examples=50)()
+    made(unroll_loops, tmp_path, phase=None, examples=20)()
 
 
 @pytest.mark.parametrize(
@@ -288,6 +291,7 @@ def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:
         (wrong_passes.mark_short_loops, {"phase": None}, "is not given"),
         (wrong_passes.mark_short_loops, {"phase": None, "before": "no-pass"}, "no pass 'no-pass'"),
         (wrong_passes.mark_short_loops, {"kinds": ("loops",)}, "there is no kind loops"),
+        (wrong_passes.mark_short_loops, {"fires": 0.1}, "fires is a number of programs"),
         (len, {}, "takes a pass, found"),
     ],
 )
@@ -311,7 +315,7 @@ def test_the_same_seed_draws_the_same_programs(tmp_path: Path) -> None:
             tmp_path,
             seeing(seen),
             examples=4,
-            fires=0.0,
+            fires=0,
         )()
         return [case.program.script() for case in seen]
 

@@ -92,7 +92,7 @@ def follow_hashes(func: PrimFunc) -> PrimFunc:
     return func if found in func.attrs else func.replace(attrs=(*func.attrs, found))
 
 
-@define_pass
+@define_pass(idempotent=True)
 def count_runs(func: PrimFunc) -> PrimFunc:
     """Annotate how often it ran."""
     before = [value for name, value in func.attrs if name == "runs"]

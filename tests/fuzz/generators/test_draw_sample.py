@@ -4,7 +4,12 @@ import pytest
 
 from irkit.core import IRKitError
 from irkit.fuzz.generators import Kind
-from irkit.fuzz.generators.draw_sample import choices_of_seeds, draw_sample, seed_choices
+from irkit.fuzz.generators.draw_sample import (
+    choices_of_seeds,
+    draw_case,
+    draw_sample,
+    seed_choices,
+)
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.sample import KINDS
 from irkit.fuzz.picks import beginning_with, picks_of
@@ -13,10 +18,15 @@ from irkit.ir import PrimFunc
 
 def test_each_function_of_the_seed_corpus_can_be_selected() -> None:
     for lead, fixed in zip(choices_of_seeds("programs"), seed_functions(), strict=True):
-        drawn = draw_sample("programs", beginning_with(lead, picks_of(0))).ir
+        drawn = draw_case("programs", beginning_with(lead, picks_of(0))).ir
         assert isinstance(drawn, PrimFunc)
         assert [param.name for param in drawn.params] == [p.name for p in fixed.func.params]
         assert drawn.name == fixed.func.name
+
+
+def test_a_campaign_draws_extents_beyond_any_memory() -> None:
+    cases = [draw_case("programs", picks_of(number)) for number in range(120)]
+    assert 1 <= sum(case.may_lack_memory for case in cases) <= 12
 
 
 @pytest.mark.parametrize("kinds", [KINDS, ("programs",), ("graphs", "schedules", "programs")])

@@ -70,6 +70,26 @@ def test_a_wrong_pass_is_found_before_native_code_runs_and_named(p: object, stat
     assert "O0" not in found.tiers
 
 
+def test_a_pass_that_lets_iterations_meet_is_found_although_all_numbers_agree() -> None:
+    @define_pass()
+    def mark_outermost(func: PrimFunc) -> PrimFunc:
+        """Make the outermost loop parallel."""
+        assert isinstance(func.body, For)
+        return func.replace(body=func.body.replace(kind="parallel"))
+
+    wrong = parse("""
+def add(A: f32[5], C: f32[5]):
+    for j in serial(0, 2):
+        for i in serial(0, 5):
+            C[i] = (A[i] if j == 0 else C[i] + f32(1.0))
+""").replace(attrs=(("outputs", (1,)),))
+    assert judge(sample_of(DEFAULT, wrong)).ok
+    found = judge(sample_of(DEFAULT.insert(mark_outermost, phase=0), wrong))
+    assert (found.status, found.tier, found.named) == ("races", "races", "mark-outermost")
+    assert "two iterations of the parallel loop over 'j' meet: j = 0 writes C[0]" in found.message
+    assert judge(sample_of(DEFAULT.insert(mark_outermost, phase=0))).ok
+
+
 def test_numpy_counts_more_than_the_function_itself() -> None:
     wrong = subtract_instead(ADD)
     found = judge(sample_of(DEFAULT, wrong))

@@ -100,3 +100,22 @@ def test_steps_without_time_left_are_not_called_right() -> None:
     found = check_steps(wrong_trace(), seconds=-1.0)
     assert {each.status for each in found.verdicts} == {"unknown", "idle"}
     assert "no time left" in next(each.text for each in found.verdicts if each.status == "unknown")
+
+
+@pytest.mark.parametrize(
+    ("after", "status", "words"),
+    [
+        ("    for i in parallel(0, 4):\n        C[0] = i\n", "races", "i = 1 writes C[0]"),
+        ("    for i in serial(0, 5):\n        C[i] = i\n", "outside", "C[4] is out of bounds"),
+    ],
+)
+def test_races_and_accesses_out_of_bounds_have_signs_of_their_own(
+    after: str, status: str, words: str
+) -> None:
+    head = "def f(C: i64[4]):\n"
+    found = check_steps(
+        Trace([step(head + "    for i in serial(0, 4):\n        C[0] = i\n", head + after)])
+    ).verdicts
+    assert [each.status for each in found] == [status]
+    assert words in found[0].text
+    assert status in verdicts.WRONG

@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import given, settings, strategies as st
 
-from irkit.core import walk
+from irkit.core import Recorder, recording, walk
 from irkit.ir import For, dependences, parse
 
 INDICES = (
@@ -44,6 +44,13 @@ def test_iterations_touch_no_common_element_if_nothing_is_carried(
 ) -> None:
     if carried(first, second, n) is None:
         assert not meets(first, second, n)
+
+
+def test_what_an_analysis_rewrites_is_no_rewrite_of_the_pass_that_asks() -> None:
+    recorder = Recorder()
+    with recording(recorder):
+        assert carried("f // 8", "f % 8", 32) is None
+    assert recorder.count == 0
 
 
 def test_digits_that_make_up_the_whole_variable_are_independent() -> None:

@@ -115,7 +115,7 @@ def test_a_pass_that_leaves_none_is_explained_with_a_folder(tmp_path: Any) -> No
     pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "all", (forget_values,)),))
     with (
         pytest.raises(PassFailed, match="field 'value' of Store holds None") as caught,
-        IsolationPolicy(crash_dir=str(tmp_path)).running(print),
+        IsolationPolicy(crash_dir=str(tmp_path)).running(lambda name, reason: None),
     ):
         pipeline.run(func)
     assert caught.value.kind == "problems"

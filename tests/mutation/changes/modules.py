@@ -24,7 +24,7 @@ MODULES: tuple[str, ...] = (
     "irkit.passes.loop.cleanup.rewrite_unsafe_selects",
     "irkit.passes.loop.loops.serialize_inner_parallel_loops",
     "irkit.passes.loop.cleanup.simplify",
-    "irkit.passes.loop.support.thread_barriers",
+    "irkit.ir.threads.barriers",
     "irkit.passes.loop.threads.unify_thread_bindings",
     "irkit.passes.loop.loops.unroll_loops",
     "irkit.passes.loop.support.lane_vectorizer",
@@ -111,7 +111,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "thread binding": (
         "irkit.passes.loop.threads.unify_thread_bindings",
-        "irkit.passes.loop.support.thread_barriers",
+        "irkit.ir.threads.barriers",
         "irkit.passes.loop.threads.thread_sync",
         "irkit.passes.loop.threads.lower_thread_loops",
         "irkit.passes.loop.threads.lower_cross_thread_reduction",

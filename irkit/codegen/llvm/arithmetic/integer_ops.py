@@ -140,3 +140,8 @@ exit:
   ret {kind} %result
 }}
 """
+
+
+def saturated_product(text: FunctionText, a: str, b: str) -> str:
+    """Multiply two i64s; a product beyond the type is the nearest number of it."""
+    return text.intrinsic("smul.fix.sat", "i64", a, b, more="i32 0")

@@ -212,6 +212,11 @@ def _divides(how: str) -> Emit:
     return emit
 
 
+def _mul_sat(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    sign = "s" if dtype.kind == "i" else "u"
+    return text.intrinsic(f"{sign}mul.fix.sat", value_type(dtype), *args, more="i32 0")
+
+
 def _popcount(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     return text.intrinsic("ctpop", value_type(dtype), *args)
 
@@ -238,6 +243,7 @@ _INTEGER: dict[str, Emit] = {
     "pow": _integer_power,
     "truncdiv": _divides("truncdiv"),
     "truncmod": _divides("truncmod"),
+    "mul_sat": _mul_sat,
     "popcount": _popcount,
     "clz": _clz,
 }

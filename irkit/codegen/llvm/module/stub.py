@@ -10,6 +10,7 @@ below fit this NumPy.
 import msgspec
 
 from irkit.codegen.llvm.arithmetic.conversions import convert
+from irkit.codegen.llvm.arithmetic.integer_ops import saturated_product
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.text import FunctionText, ModuleText
 from irkit.codegen.llvm.builder.types import memory_type, quoted, symbol
@@ -194,10 +195,34 @@ def _first_place(scope: FunctionScope, var: Var, arrays: list[_Array]) -> tuple[
         for dim, value in zip(array.buffer.shape, array.dims, strict=True):
             if dim is var:
                 return value, array.fail
-        for step, value in zip(array.buffer.strides or (), array.steps, strict=True):
+        for axis, step in enumerate(array.buffer.strides or ()):
             if step is var:
-                return scope.text.op(f"sdiv i64 {value}, {array.buffer.dtype.bytes}"), array.fail
+                return _stride_in_elements(scope.text, array, axis), array.fail
     raise AssertionError(f"{var.name} is a shape variable of no parameter")
+
+
+def _stride_in_elements(text: FunctionText, array: _Array, axis: int) -> str:
+    """Return the stride that a variable is bound to: of an empty array, whose strides mean nothing,
+    that of one without gaps."""
+    value, size = array.steps[axis], array.buffer.dtype.bytes
+    rest = text.op(f"srem i64 {value}, {size}")
+    whole = text.op(f"icmp eq i64 {rest}, 0")
+    positive = text.op(f"icmp sge i64 {value}, 0")
+    empty = _is_empty(text, array)
+    given = text.op(f"and i1 {whole}, {positive}")
+    _require(text, text.op(f"or i1 {given}, {empty}"), array.fail)
+    packed = "1"
+    for dim in array.dims[axis + 1 :]:
+        packed = saturated_product(text, packed, text.intrinsic("smax", "i64", dim, "1"))
+    step = text.op(f"sdiv i64 {value}, {size}")
+    return text.op(f"select i1 {empty}, i64 {packed}, i64 {step}")
+
+
+def _is_empty(text: FunctionText, array: _Array) -> str:
+    found = "false"
+    for dim in array.dims:
+        found = text.op(f"or i1 {found}, {text.op(f'icmp eq i64 {dim}, 0')}")
+    return found
 
 
 def _check_shape(scope: FunctionScope, array: _Array) -> None:
@@ -207,12 +232,16 @@ def _check_shape(scope: FunctionScope, array: _Array) -> None:
     for dim, value in zip(array.buffer.shape, array.dims, strict=True):
         conds.append(text.op(f"icmp eq i64 {value}, {_evaluated(scope, dim)}"))
     declared = array.buffer.strides or ()
+    empty = _is_empty(text, array) if declared else ""
     for step, value, dim in zip(declared, array.steps, array.dims, strict=True) if declared else ():
-        wanted = text.op(f"mul i64 {_evaluated(scope, step)}, {array.buffer.dtype.bytes}")
+        wanted = saturated_product(text, _evaluated(scope, step), str(array.buffer.dtype.bytes))
         same = text.op(f"icmp eq i64 {value}, {wanted}")
-        # NumPy does not define the stride of a dimension of one element; it does not matter.
-        alone = text.op(f"icmp ule i64 {dim}, 1")
-        conds.append(text.op(f"or i1 {same}, {alone}"))
+        positive = text.op(f"icmp sge i64 {value}, 0")
+        fits = text.op(f"and i1 {same}, {positive}")
+        # NumPy does not define the stride of a dimension of one element, nor those of an empty
+        # array; they do not matter.
+        alone = text.op(f"or i1 {empty}, {text.op(f'icmp ule i64 {dim}, 1')}")
+        conds.append(text.op(f"or i1 {fits}, {alone}"))
     if conds:
         _require(text, _all(text, conds), array.fail)
 
@@ -245,18 +274,19 @@ def _range(text: FunctionText, array: _Array) -> tuple[str, str]:
     """Return the first address of an array and the one after its end; 0 and 0 if it is empty."""
     size = array.buffer.dtype.bytes
     low = high = array.address
-    count = "1"
-    for dim in array.dims:
-        count = text.op(f"mul i64 {count}, {dim}")
-    if array.buffer.strides is None:
-        high = text.op(f"add i64 {low}, {text.op(f'mul i64 {count}, {size}')}")
-    else:
+    if array.buffer.strides is None:  # NumPy has no array of more than 2**63 bytes.
+        count = str(size)
+        for dim in array.dims:
+            count = text.op(f"mul i64 {count}, {dim}")
+        high = text.op(f"add i64 {low}, {count}")
+    else:  # Strides that matter are not negative.
         for dim, step in zip(array.dims, array.steps, strict=True):
-            reach = text.op(f"mul i64 {text.op(f'sub i64 {dim}, 1')}, {step}")
-            low = text.op(f"add i64 {low}, {text.intrinsic('smin', 'i64', reach, '0')}")
-            high = text.op(f"add i64 {high}, {text.intrinsic('smax', 'i64', reach, '0')}")
-        high = text.op(f"add i64 {high}, {size}")
-    empty = text.op(f"icmp eq i64 {count}, 0")
+            reach = saturated_product(text, text.op(f"sub i64 {dim}, 1"), step)
+            high = text.intrinsic(
+                "uadd.sat", "i64", high, text.intrinsic("smax", "i64", reach, "0")
+            )
+        high = text.intrinsic("uadd.sat", "i64", high, str(size))
+    empty = _is_empty(text, array)
     return tuple(text.op(f"select i1 {empty}, i64 0, i64 {end}") for end in (low, high))  # pyright: ignore[reportReturnType] -- two in, two out
 
 

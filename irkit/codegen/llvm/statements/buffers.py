@@ -1,14 +1,16 @@
 """Memory of buffers: strides, sizes, allocation on the stack or the heap."""
 
 import math
+from collections.abc import Sequence
 
+from irkit.codegen.llvm.arithmetic.integer_ops import saturated_product
 from irkit.codegen.llvm.builder.exits import OUT_OF_MEMORY, fail_if
 from irkit.codegen.llvm.builder.scope import BufferPlace, Extent, FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type
 from irkit.codegen.llvm.expressions.expressions import evaluate
 from irkit.codegen.llvm.expressions.memory_access import as_i64
 from irkit.core import MOST_ELEMENTS, DTypeError
-from irkit.ir import Buffer, Expr, as_int
+from irkit.ir import I64, Buffer, Expr, as_int, strided_count
 
 # Larger arrays go to the heap: threads have small stacks.
 STACK_ARRAY = 64 << 10
@@ -61,7 +63,7 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     scope.begin_statement()
     dims = [extent(scope, dim) for dim in buffer.shape]
     if buffer.strides is not None:
-        dims = [_reach(scope, dims, [extent(scope, stride) for stride in buffer.strides])]
+        dims = [_reach(scope, buffer.shape, buffer.strides)]
     known = [dim for dim in dims if isinstance(dim, int)]
     size = math.prod(max(dim, 0) for dim in known) if len(known) == len(dims) else None
     element, align = buffer.dtype.element, max(64, buffer.align)
@@ -78,16 +80,12 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     return slot
 
 
-def _reach(scope: FunctionScope, dims: list[Extent], steps: list[Extent]) -> Extent:
+def _reach(scope: FunctionScope, shape: Sequence[Expr], strides: Sequence[Expr]) -> Extent:
     """Count the elements from the first to the last of a buffer with strides."""
-    total: Extent = 1
-    for dim, step in zip(dims, steps, strict=True):
-        if isinstance(dim, int) and isinstance(step, int) and isinstance(total, int):
-            total += max(dim - 1, 0) * step
-            continue
-        last = scope.text.op(f"sub nsw i64 {dim}, 1")
-        total = scope.text.op(f"add nsw i64 {total}, {_times(scope, last, step)}")
-    return total
+    made = strided_count(shape, strides)
+    found = extent(scope, made)
+    scope.begin_statement()  # Values are kept by identity, and the expression ends here.
+    return found
 
 
 def _from_heap(scope: FunctionScope, factors: list[Extent], align: int) -> tuple[str, str]:
@@ -111,20 +109,18 @@ def _from_heap(scope: FunctionScope, factors: list[Extent], align: int) -> tuple
 
 
 def _checked_product(scope: FunctionScope, factors: list[Extent]) -> str:
-    text, name = scope.text, "llvm.umul.with.overflow.i64"
-    pair = "{ i64, i1 }"
-    total: Extent = 1
-    for factor in factors:
-        if isinstance(factor, int) and isinstance(total, int):
-            total *= max(factor, 0)
-            continue
-        text.module.declare(name, f"declare {pair} @{name}(i64, i64)")
-        positive = text.intrinsic("smax", "i64", str(factor), "0")
-        both = text.call(name, pair, ("i64", str(total)), ("i64", positive))
-        fail_if(scope, text.op(f"extractvalue {pair} {both}, 1"), OUT_OF_MEMORY)
-        total = text.op(f"extractvalue {pair} {both}, 0")
-    if isinstance(total, int):
-        return str(min(total, MOST_ELEMENTS))
+    """Multiply extents and the size of an element; fail if the product is beyond any memory.
+
+    A factor of 0 or less makes it 0, however large the others are.
+    """
+    text = scope.text
+    known = math.prod(max(factor, 0) for factor in factors if isinstance(factor, int))
+    total = str(min(known, I64.high))
+    computed = [factor for factor in factors if not isinstance(factor, int)]
+    if not computed:
+        return str(min(known, MOST_ELEMENTS))
+    for factor in computed:
+        total = saturated_product(text, total, text.intrinsic("smax", "i64", factor, "0"))
     fail_if(scope, text.op(f"icmp ugt i64 {total}, {MOST_ELEMENTS}"), OUT_OF_MEMORY)
     return total
 

@@ -10,6 +10,13 @@ from irkit.core import IRKitError, any_node, rewrite
 from irkit.debug import InputSet
 from irkit.fuzz.generators.arguments import draw_arguments
 from irkit.fuzz.generators.features import features_of
+from irkit.fuzz.generators.loops.large_extents import (
+    draw_extents,
+    large_arguments,
+    large_function,
+    results_of,
+    small_extents,
+)
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.reference.bounded import evaluate_bounded
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable, outputs_of
@@ -88,6 +95,26 @@ def draw_loop_function(picks: Picks, make: Callable[[Picks], PrimFunc]) -> Sampl
     func = make(picks)
     inputs = draw_arguments(func, picks, numbers, empty=False)  # They read the first element.
     return _loop_sample(func, inputs, picks, numbers)
+
+
+def draw_large(picks: Picks) -> Sample:
+    """Draw a function with extents that fit into no memory, after some that do."""
+    func = large_function(picks)
+    sizes = [small_extents(func), *(draw_extents(func, picks) for _ in range(2))]
+    inputs: list[InputSet] = []
+    for each in sizes:
+        name = ", ".join(f"{var.name}={size}" for var, size in each.items())
+        inputs.append(InputSet(f"large ({name})", "whole numbers", large_arguments(func, each)))
+    return Sample(
+        "programs",
+        func,
+        picks.pick((DEFAULT, _FOR_SMALL, _PLAINLY)),
+        inputs=tuple(inputs),
+        expected=tuple((results_of(func, each),) for each in sizes),
+        allowed=((None,),) * len(sizes),
+        features=(*features_of(func), "rung:large extents"),
+        may_lack_memory=True,
+    )
 
 
 def _loop_sample(func: PrimFunc, inputs: InputSet, picks: Picks, numbers: Numbers) -> Sample:

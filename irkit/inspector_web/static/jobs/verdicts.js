@@ -9,12 +9,14 @@ const BADGES = {
   exact: ["✓", "same", "The results are the same, bit for bit."],
   close: ["≈", "same up to rounding", "The results differ by no more than rounding explains."],
   differs: ["≠", "other results", "The program computes something else after this pass."],
+  races: ["⇄", "races", "Two iterations or threads that nothing orders touch one element after this pass."],
+  outside: ["⤓", "out of bounds", "An access leaves its buffer after this pass."],
   failed: ["✕", "does not run", "The program runs before this pass but not after it."],
   unknown: ["?", "cannot tell", "This step could not be tried."],
   idle: ["○", "nothing to check", ""],
 };
-const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", failed: "that do not run", unknown: "not known" };
-const WRONG = new Set(["differs", "failed"]);
+const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", races: "with races", outside: "out of bounds", failed: "that do not run", unknown: "not known" };
+const WRONG = new Set(["differs", "races", "outside", "failed"]);
 
 export function badge(status, title = BADGES[status][2]) {
   const [sign, word] = BADGES[status];
@@ -72,7 +74,7 @@ export class Verdicts {
     for (const each of checked.verdicts) {
       const old = this.of(run, each.step);
       // A quick check does not replace the verdict of a careful one.
-      if (old?.careful && !checked.careful && each.status !== "differs" && each.status !== "failed") continue;
+      if (old?.careful && !checked.careful && !WRONG.has(each.status)) continue;
       this.known.set(`${run}.${each.step}`, { ...each, careful: checked.careful });
     }
     this.refresh();

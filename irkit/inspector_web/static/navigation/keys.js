@@ -29,7 +29,7 @@ export function showHelp() {
   const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
   const rows = KEYS.map(([key, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, what)));
   fill(dialog, el("h2", { id: "help-title" }, "Keys"), el("table", {}, el("tbody", {}, ...rows)),
-    el("p", {}, "● changed something, ○ changed nothing, ✕ failed. − removed, + added. ✓ same results, ≈ same up to rounding, ≠ other results, ? cannot tell. Click a line to see where it comes from. The address in the browser is a link to what you see."), close);
+    el("p", {}, "● changed something, ○ changed nothing, ✕ failed. − removed, + added. ✓ same results, ≈ same up to rounding, ≠ other results, ⇄ races, ⤓ out of bounds, ? cannot tell. Click a line to see where it comes from. The address in the browser is a link to what you see."), close);
   dialog.showModal();
   close.focus();
 }

@@ -17,6 +17,8 @@ After::
                 C_flat[j * 4 + i] = A_flat[i * 8 + j]
 
 A parameter keeps its shape, since the signature never changes: a flat view stands for it.
+Sizes of other buffers are computed without wrapping around: ``alloc(f32[n, n])`` becomes
+``alloc(f32[mul_sat(n, n)])``, which fails for a large n instead of allocating too little.
 """
 
 from functools import reduce
@@ -35,11 +37,12 @@ from irkit.ir import (
     View,
     as_int,
     convert,
+    element_count,
     flat_access,
     index,
-    maximum,
     no_blocks,
     product,
+    strided_count,
 )
 from irkit.transform import define_pass
 
@@ -51,7 +54,7 @@ def flatten_buffers(func: PrimFunc) -> PrimFunc:
     bound = [b for b in symbols_bound(func) if isinstance(b, Buffer)]
     params = {param for param in func.params if isinstance(param, Buffer)}
     flat = {
-        buffer: _flat(buffer, f"{buffer.name}_flat" if buffer in params else buffer.name)
+        buffer: _flat(buffer, is_param=buffer in params)
         for buffer in bound
         if not _is_flat(buffer) and (buffer in used or buffer not in params)
     }
@@ -82,32 +85,21 @@ def _is_flat(buffer: Buffer) -> bool:
     return buffer.rank == 1 and (buffer.strides is None or as_int(buffer.strides[0]) == 1)
 
 
-def _flat(buffer: Buffer, name: str) -> Buffer:
-    if buffer.strides is None:
-        size = product(buffer.shape)
+def _flat(buffer: Buffer, is_param: bool) -> Buffer:
+    name = f"{buffer.name}_flat" if is_param else buffer.name
+    if buffer.strides is not None:
+        size = strided_count(buffer.shape, buffer.strides)
+    elif is_param:  # The elements of an array exist: their number is less than 2**63.
+        size = product(map(_wide, buffer.shape))
     else:
-        size = _reach(buffer.shape, buffer.strides)
-    scope, align = buffer.scope, buffer.align
-    return Buffer(name, (size,), buffer.dtype, scope, None, align, buffer.span)
-
-
-def _reach(shape: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Expr:
-    """Return the number of elements from the first to the last, gaps between rows included; 0 for
-    an empty buffer."""
-    pairs = [(as_int(dim), as_int(stride)) for dim, stride in zip(shape, strides, strict=True)]
-    known = [(dim, stride) for dim, stride in pairs if dim is not None and stride is not None]
-    if any(dim == 0 for dim, _ in pairs):
-        return index(0)
-    if len(known) == len(pairs):
-        return index(1 + sum((dim - 1) * stride for dim, stride in known))
-    terms = [(dim - 1) * stride for dim, stride in zip(shape, strides, strict=True)]
-    return maximum(reduce(lambda a, b: a + b, terms) + 1, 0)
+        size = element_count(buffer.shape)
+    return Buffer(name, (size,), buffer.dtype, buffer.scope, None, buffer.align, buffer.span)
 
 
 def _strides(buffer: Buffer) -> tuple[Expr, ...]:
     if buffer.strides is not None:
         return buffer.strides
-    return tuple(product(buffer.shape[axis + 1 :]) for axis in range(buffer.rank))
+    return tuple(product(map(_wide, buffer.shape[axis + 1 :])) for axis in range(buffer.rank))
 
 
 def _offset(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:

@@ -9,15 +9,14 @@ from irkit.ir import (
     Expr,
     View,
     as_int,
-    const,
     convert,
+    element_count,
     floordiv,
     ge,
     le,
     logical_or,
     maximum,
-    product,
-    select,
+    strided_count,
 )
 
 
@@ -40,15 +39,10 @@ def _is_empty(buffer: Buffer) -> bool:
 
 
 def _size(buffer: Buffer) -> Expr:
-    """Return the number of elements that a buffer spans; it is allocated, so this cannot
-    overflow."""
+    """Return the number of elements that a buffer spans."""
     if buffer.strides is None:
-        return product(buffer.shape)
-    last: Expr = const(1, I64)
-    for dim, stride in zip(buffer.shape, buffer.strides, strict=True):
-        last = last + (convert(dim, I64) - 1) * convert(stride, I64)
-    empty = [le(convert(dim, I64), 0) for dim in buffer.shape]
-    return select(logical_or(*empty), const(0, I64), last)
+        return element_count(buffer.shape)
+    return strided_count(buffer.shape, buffer.strides)
 
 
 def _fits(buffer: Buffer, left: Expr) -> list[Expr]:

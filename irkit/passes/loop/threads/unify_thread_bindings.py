@@ -76,8 +76,9 @@ from irkit.ir.threads import (
     is_barrier,
     is_block_loop,
     is_thread_loop,
+    stands_twice,
 )
-from irkit.passes.loop.support.thread_barriers import stands_twice, with_barriers
+from irkit.passes.loop.support.thread_barriers import with_barriers
 from irkit.transform import define_pass
 
 

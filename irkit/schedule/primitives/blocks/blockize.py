@@ -5,6 +5,7 @@ from irkit.ir import Axis, AxisKind, Block, For, PrimFunc, Stmt, Var, is_const, 
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_of, reduced_over
+from irkit.schedule.checks.reduced_loops import reduce_axis_in_stores
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.reduction_init import init_nest
 from irkit.schedule.state.lookup import blocks_below, find_loop, loops_above, path_to
@@ -75,6 +76,7 @@ def _started(
     guards = guards_of(block)
     own = {axis.var for axis in block.axes}
     mixed = any(variables(axis.binding) & reducing for axis in spatial)
+    mixed = mixed or reduce_axis_in_stores(block) is not None
     mixed = mixed or any(variables(part) & own for part in guards)
     mixed = mixed or any(
         variables(part) - reducing for part in guards if variables(part) & reducing

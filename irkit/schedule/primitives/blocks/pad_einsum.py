@@ -111,6 +111,8 @@ def _einsum(func: PrimFunc, block: Block, what: str) -> Store:
         reason = "it has an opaque axis"
     elif not _is_product(found.gathered):
         reason = "it adds something other than products of elements"
+    elif set(found.store.indices) != {axis.var for axis in block.axes if axis.kind == "spatial"}:
+        reason = "its spatial axes are not those that choose the element it stores"
     else:
         for node in (found.store, *walk(found.store.value, on=Load)):
             own = [at for at in node.indices if isinstance(at, Var) and at in axes]

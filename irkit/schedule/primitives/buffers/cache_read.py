@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from irkit.core import ScheduleError, Span, rewrite, walk
 from irkit.ir import Allocate, Buffer, Load, PrimFunc, Seq, Stmt, replace_stmts, seq
 from irkit.schedule.analysis.accesses import read_by, written_by
+from irkit.schedule.checks.independence import check_whole_copy
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
 from irkit.schedule.state.lookup import find_block, nest_of
@@ -33,6 +34,7 @@ def cache_read(
                 "loops",
                 at=blocks[0],
             )
+    check_whole_copy(func, around[first], buffer, f"cache what block {name!r} reads")
     span = Span("schedule", "cache_read", parent=blocks[0].span)
     new = buffer.replace(name=f"{buffer.name}_{scope}", scope=scope, strides=None)
 

@@ -28,6 +28,7 @@ from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.grid_eval import is_injective
 from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
 from irkit.schedule.arguments.index_map import IndexMap, image_of
+from irkit.schedule.checks.independence import check_whole_copy
 from irkit.schedule.checks.recomputation import check_only_writer
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import computed_nest
@@ -110,6 +111,8 @@ class _ReindexedCopy:
             self._check_written(top)
         elif not self._may_copy(copied):
             raise self.error("it may be accessed outside the buffer where the block does not")
+        else:
+            check_whole_copy(self.func, top, self.buffer, self.what)
         moved = _moved(self.block, self.buffer, new, image)
         changed = replace_stmts(top, {self.block: moved})
         parts = (changed, copied) if written else (copied, changed)

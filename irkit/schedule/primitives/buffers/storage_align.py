@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
-from irkit.ir import Buffer, Expr, PrimFunc, index, simplify
+from irkit.ir import Buffer, Expr, PrimFunc, element_count, index, simplify
 from irkit.schedule.checks.block_buffers import buffer_written, own_buffer
 from irkit.schedule.limits import MOST_FACTOR
 from irkit.schedule.state.lookup import find_block
@@ -58,6 +58,7 @@ def _packed(shape: Sequence[Expr], upto: int, inner: Expr) -> list[Expr]:
     step = inner
     for at in reversed(range(upto)):
         below = at + 1
-        step = simplify(step * shape[below]) if below < len(shape) else step
+        if below < len(shape):  # A stride that wrapped around would give too little memory.
+            step = simplify(element_count((step, shape[below])))
         found.append(step)
     return found[::-1]

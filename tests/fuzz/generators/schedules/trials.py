@@ -52,7 +52,7 @@ _MOST_BLOCKS = 24
 _SLOW_SECONDS = 20.0
 _SIZES = ((5, 3), (1, 4), (8, 2))
 
-_FIXED = [
+FIXED = [
     parse(text.strip() + "\n")
     for text in (
         BLOCK_PROGRAMS["MATMUL_RELU"],
@@ -139,7 +139,7 @@ def try_schedule(
     keeps the results.
     """
     if func is None:
-        func = picks.pick(_FIXED) if picks.one_in(8) else te.create_prim_func(stage_tensors(picks))
+        func = picks.pick(FIXED) if picks.one_in(8) else te.create_prim_func(stage_tensors(picks))
     if not any(True for _ in walk(func, on=Block)):
         return
     reference = UnscheduledResults(func)

@@ -1,0 +1,193 @@
+"""Programs to run passes on: ONNX models, traces and IR text, told apart by what is in the file."""
+
+import codecs
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from irkit.cli.flags.files import read_text
+from irkit.core import FormatError, Function, IRKitError, IRModule
+from irkit.frontend.onnx import import_onnx
+from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import IR, Step, Trace
+
+PROGRAM = click.Path(exists=True, dir_okay=False)
+SHAPE = click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=1,3,224,224",
+    help="Fix the shape of an input of a model. Repeatable.",
+)
+MANY = 8
+_HEAD = 4096
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_TRACE = b"irkit-trace "
+_POINTER = "version https://git-lfs"
+
+
+class ProgramFile(msgspec.Struct, frozen=True):
+    """A program to run passes on; ``recorded`` are the steps of a trace, which ran them before."""
+
+    module: IRModule
+    recorded: tuple[Step, ...] = ()
+
+    @property
+    def is_of_graphs(self) -> bool:
+        """Return True if graph passes have something to run on."""
+        return any(isinstance(func, GraphFunc) for func in self.module.functions.values())
+
+    @property
+    def is_of_kernels(self) -> bool:
+        """Return True for a model, and for a module of as many functions as one has."""
+        return self.is_of_graphs or len(self.module.functions) > MANY
+
+
+def read_program(file: str, shapes: Mapping[str, Sequence[int]] | None = None) -> ProgramFile:
+    """Read an ONNX model, a trace or IR text from a file, or IR text from standard input if that is
+    ``-``.
+
+    Raises: IRKitError, with the remedy, if it is something else, or damaged, or if ``shapes`` are
+    given for anything but a model.
+    """
+    kind = "text" if file == "-" else kind_of(file)
+    if shapes and kind != "model":
+        raise IRKitError(
+            f"--shape is for ONNX models, and {file} is {_NAMES[kind]}",
+            hint="--dim fixes a symbolic dimension.",
+        )
+    match kind:
+        case "model":
+            return ProgramFile(_imported(file, shapes))
+        case "trace":
+            return _of_trace(Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL)))
+        case _:
+            text, title = read_text(file)
+            return ProgramFile(parse_module(text, file=title))
+
+
+_NAMES = {"text": "IR text", "trace": "a trace", "model": "a model"}
+
+
+def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Read the values of ``--shape``.
+
+    Raises: BadParameter.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, dims = text.rpartition("=")
+        parts = dims.split(",") if dims else []
+        if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
+            raise click.BadParameter(
+                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
+            )
+        if name in found:
+            raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
+        found[name] = tuple(int(part) for part in parts)
+    return found
+
+
+def kind_of(file: str) -> str:
+    """Return what a file holds; its name decides only where the content says nothing.
+
+    Raises: FormatError for what has no IR.
+    """
+    with Path(file).open("rb") as opened:
+        head = opened.read(_HEAD)
+    suffix = Path(file).suffix.lower()
+    if head.startswith(_TRACE):
+        return "trace"
+    if head.startswith(b"PK\x03\x04"):
+        raise _archive(file)
+    text = _text_of(head)
+    if text is None:
+        return "text" if suffix == ".irs" and not head.startswith(b"\x08") else "model"
+    if text.startswith(_POINTER):
+        raise FormatError(
+            f"{file} is a pointer of Git LFS, not the file itself", hint="Run: git lfs pull"
+        )
+    if suffix == ".py":
+        raise FormatError(
+            f"{file} is a Python script", hint=f"See what its passes do with: irkit inspect {file}"
+        )
+    is_ir = re.search(r"^def ", text, re.MULTILINE) is not None
+    if suffix in (".onnx", ".trace") and not is_ir:
+        return suffix.removeprefix(".").replace("onnx", "model")
+    return "text"
+
+
+def _text_of(head: bytes) -> str | None:
+    """Return the beginning of a file as text; None if it is not text."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return None
+    return None if _CONTROL.search(text) else text
+
+
+def _archive(file: str) -> FormatError:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            is_package = "manifest.json" in archive.namelist()
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        is_package = False
+    if not is_package:
+        return FormatError(f"{file} is a zip file; expected an ONNX model, a trace or IR text")
+    return FormatError(
+        f"{file} is a package of native code, which passes cannot run on",
+        hint="Give the model, or the trace of its compilation: "
+        "irkit compile MODEL -o PACKAGE --trace FILE.trace",
+    )
+
+
+def _imported(file: str, shapes: Mapping[str, Sequence[int]] | None) -> IRModule:
+    try:
+        return import_onnx(file, shapes=shapes)
+    except FormatError as error:
+        if not error.hint and "cannot be read as an ONNX model" in error.message:
+            error.hint = "Expected an ONNX model, a trace of irkit, or IR text."
+        raise
+
+
+def _of_trace(trace: Trace) -> ProgramFile:
+    """Return the program that a trace begins with.
+
+    Traces hold only the digests of large constants. Graph passes need the constants themselves, so
+    without them the program is the loop functions, as they were before their first step.
+    """
+    first = dict(_first_seen(trace.steps))
+    graphs = [func for func in first.values() if isinstance(func, GraphFunc)]
+    lacking = [c for func in graphs for c in constants_of(func).values() if c.is_absent]
+    if not lacking:
+        return ProgramFile(IRModule(_at_the_start(trace.steps, first)), trace.steps)
+    loops = {name: func for name, func in first.items() if not isinstance(func, GraphFunc)}
+    return ProgramFile(IRModule(loops), trace.steps)
+
+
+def _first_seen(steps: Iterable[Step]) -> Iterator[tuple[str, Function]]:
+    """Yield each function as it was when a step first was about it."""
+    seen = set[str]()
+    for step in steps:
+        for ir in (step.before, step.after):
+            for name, func in _functions(ir).items():
+                if name not in seen:
+                    seen.add(name)
+                    yield name, func
+
+
+def _functions(ir: IR) -> Mapping[str, Function]:
+    return ir.functions if isinstance(ir, IRModule) else {ir.name: ir}
+
+
+def _at_the_start(steps: Sequence[Step], first: Mapping[str, Function]) -> dict[str, Function]:
+    """Return the functions that were there before the first step: those that a step over the whole
+    module was given, or all if there is no such step."""
+    whole = next((step.before for step in steps if isinstance(step.before, IRModule)), None)
+    names = first if whole is None else whole.functions
+    return {name: first[name] for name in names}

@@ -1,0 +1,397 @@
+"""What each expression makes of the errors of its operands, as expressions in f64."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from irkit.core import Node, children, postorder, with_fields
+from irkit.ir import (
+    F64,
+    Add,
+    And,
+    Binary,
+    Broadcast,
+    Buffer,
+    Call,
+    Cast,
+    Compare,
+    Conditional,
+    Const,
+    Div,
+    DType,
+    Expr,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Or,
+    Select,
+    Sub,
+    Var,
+    call,
+    cast,
+    const,
+    eq,
+    ge,
+    gt,
+    le,
+    logical_not,
+    lt,
+    maximum,
+    minimum,
+    ne,
+    numpy_dtype,
+    select,
+)
+
+ULPS = 16
+"""Error of a function of the C library that a pass may make; see docs/semantics.md."""
+UNIT = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f64": 2.0**-52}
+"""Largest relative error of a rounding. That of f64 is doubled, as f64 itself computes it."""
+_TINIEST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
+_LARGEST = {"f16": 65504.0, "bf16": 3.3895e38, "f32": 3.4028e38, "f64": 1.7976e308}
+_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+_MOST_FACTORS = 8
+_WHOLE = ("floor", "ceil", "trunc", "round", "sign")
+_INF = float("inf")
+
+
+class Bounded(NamedTuple):
+    """The four numbers of a float: see ``running_error``."""
+
+    value: Expr
+    size: Expr
+    rate: Expr
+    error: Expr
+
+    @staticmethod
+    def exactly(value: Expr) -> "Bounded":
+        """Return a value without error."""
+        zero = zero_like(value)
+        return Bounded(value, call("abs", value), zero, zero)
+
+    @property
+    def total(self) -> Expr:
+        """Return the bound on the whole error."""
+        grown = self.rate / (1.0 - self.rate) * self.size
+        rounded = select(lt(self.rate, 0.5), grown, _INF)
+        return self.error + select(eq(self.rate, 0.0), 0.0, rounded)
+
+    @property
+    def is_exact(self) -> Expr:
+        return both(eq(self.rate, 0.0), eq(self.error, 0.0))
+
+
+def zero_like(value: Expr) -> Expr:
+    return const(0.0, F64.with_lanes(value.dtype.lanes))
+
+
+def both(*conditions: Expr) -> Expr:
+    """Combine conditions, all of which are evaluated."""
+    found = conditions[0]
+    for each in conditions[1:]:
+        found = found & each
+    return found
+
+
+def _is_whole(value: Expr) -> Expr:
+    return eq(call("floor", value), value)
+
+
+def _bounded_by(size: Expr, error: Expr, dtype: DType) -> Expr:
+    """Return the error, or an infinite one where a result may overflow or is no number."""
+    return select(le(size, _LARGEST[str(dtype.element)]), error, _INF)
+
+
+class ErrorRules:
+    """The expressions of one function with their errors.
+
+    ``buffers`` maps those of floats to their four parts, ``floats`` variables to what is known of
+    them.
+    """
+
+    def __init__(self, buffers: dict[Buffer, tuple[Buffer, Buffer, Buffer, Buffer]]) -> None:
+        self.buffers = buffers
+        self.floats: dict[Var, Bounded] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a statement: loads have other values."""
+        self._bounded: dict[int, tuple[Expr, Bounded]] = {}
+        self._plain: dict[int, tuple[Expr, Expr]] = {}
+        self._doubt: dict[int, tuple[Expr, Expr | None]] = {}
+        self._factors: dict[int, list[Expr]] = {}
+
+    def bounded(self, root: Expr) -> Bounded:
+        """Return what is known of an expression of floats."""
+        self._visit(root)
+        return self._bounded[id(root)][1]
+
+    def plain(self, root: Expr) -> Expr:
+        """Return an expression of integers or bools with its floats computed in f64."""
+        self._visit(root)
+        return self._plain[id(root)][1]
+
+    def doubt(self, root: Expr) -> Expr | None:
+        """Return where such an expression may have another value for other roundings, or None."""
+        self._visit(root)
+        return self._doubt[id(root)][1] if id(root) in self._doubt else None
+
+    def _visit(self, root: Expr) -> None:
+        if id(root) in self._bounded or id(root) in self._plain:
+            return
+        for node in postorder(root):
+            if id(node) in self._bounded or id(node) in self._plain:
+                continue
+            assert isinstance(node, Expr)
+            if node.dtype.is_float:
+                self._bounded[id(node)] = node, self._float(node)
+            else:
+                self._plain[id(node)] = node, self._other(node)
+                self._doubt[id(node)] = node, self._doubt_of(node)
+
+    def _known(self, node: Node) -> Bounded:
+        return self._bounded[id(node)][1]
+
+    def _at(self, node: Node) -> Expr:
+        return self._plain[id(node)][1]
+
+    # Floats.
+
+    def _float(self, node: Expr) -> Bounded:
+        match node:
+            case Const(value):
+                with np.errstate(all="ignore"):
+                    rounded = np.asarray(value, np.float64).astype(numpy_dtype(node.dtype))
+                return Bounded.exactly(const(float(rounded), F64))
+            case Var():
+                return self.floats[node]
+            case Load(buffer, indices, mask):
+                at = tuple(self._at(index) for index in indices)
+                under = None if mask is None else self._at(mask)
+                kind = F64.with_lanes(node.dtype.lanes)
+                return Bounded(*(Load(part, at, under, kind) for part in self.buffers[buffer]))
+            case Broadcast(value):
+                parts = self._known(value)
+                return Bounded(*(Broadcast(p, F64.with_lanes(node.dtype.lanes)) for p in parts))
+            case Neg(a):
+                return self._known(a)._replace(value=-self._known(a).value)
+            case Add() | Sub():
+                return self._sum(node, self._known(node.a), self._known(node.b))
+            case Mul(a, b):
+                made = self._product(self._known(a), self._known(b), node.dtype)
+                return self._in_any_order(node, made)
+            case Div(a, b):
+                made = self._quotient(self._known(a), self._known(b), node.dtype)
+                return self._in_any_order(node, made)
+            case Min(a, b) | Max(a, b):
+                return self._extremum(node, self._known(a), self._known(b))
+            case Binary(a, b):
+                return self._remainder(node, self._known(a), self._known(b))
+            case Select(cond, then, otherwise):
+                return self._choice(cond, self._known(then), self._known(otherwise))
+            case Conditional(cond, then, otherwise):
+                return self._lazy_choice(cond, self._known(then), self._known(otherwise))
+            case Cast(value):
+                return self._cast(value, node.dtype)
+            case Call(name, args):
+                return self._call(name, [self._known(arg) for arg in args], node.dtype)
+            case _:
+                raise NotImplementedError(type(node).__name__)
+
+    def _sum(self, node: Binary, a: Bounded, b: Bounded) -> Bounded:
+        value = a.value + b.value if isinstance(node, Add) else a.value - b.value
+        size, unit = a.size + b.size, UNIT[str(node.dtype.element)]
+        exact = self._exact(a, b, size, unit)
+        rate = select(exact, 0.0, a.rate + b.rate + unit)
+        return Bounded(value, size, rate, _bounded_by(size, a.error + b.error, node.dtype))
+
+    def _exact(self, a: Bounded, b: Bounded, size: Expr, unit: float) -> Expr:
+        """Return where whole numbers give a whole number that fits the mantissa."""
+        fits = both(_is_whole(a.size), _is_whole(b.size), le(size, 1 / unit))
+        return both(a.is_exact, b.is_exact, fits)
+
+    def _product(self, a: Bounded, b: Bounded, dtype: DType) -> Bounded:
+        size, unit = a.size * b.size, UNIT[str(dtype.element)]
+        exact = self._exact(a, b, size, unit)
+        error = a.error * b.size + b.error * a.size + a.error * b.error
+        error = select(exact, 0.0, error + _TINIEST[str(dtype.element)])
+        rate = select(exact, 0.0, a.rate + b.rate + unit)
+        return Bounded(a.value * b.value, size, rate, _bounded_by(size, error, dtype))
+
+    def _in_any_order(self, node: Binary, made: Bounded) -> Bounded:
+        """Return what is known of a product: nothing if some of its factors alone may overflow, or
+        vanish."""
+        first = self._factors.get(id(node.a), [self._known(node.a).size])
+        second = self._factors.get(id(node.b), [self._known(node.b).size])
+        if isinstance(node, Div):
+            second = [1.0 / each for each in second]
+        factors = [*first, *second]
+        if len(factors) > _MOST_FACTORS:
+            return made
+        self._factors[id(node)] = factors
+        if len(factors) < 3:
+            return made
+        high, low = (const(1.0, each.dtype) for each in (made.value, made.value))
+        for each in factors:
+            high, low = high * maximum(each, 1.0), low * minimum(each, 1.0)
+        name = str(node.dtype.element)
+        fits = le(high, _LARGEST[name]) & (ge(low, _NORMAL[name]) | made.is_exact)
+        return made._replace(error=select(fits, made.error, _INF))
+
+    def _quotient(self, a: Bounded, b: Bounded, dtype: DType) -> Bounded:
+        """Divide; the quotient may be computed as a product by the reciprocal."""
+        unit, tiny = UNIT[str(dtype.element)], _TINIEST[str(dtype.element)]
+        value, apart = a.value / b.value, b.total
+        least = call("abs", b.value) - apart
+        size = a.size / least
+        error = (a.error + call("abs", value) * apart) / least + tiny * (1.0 + a.size)
+        error = error + 2 * unit * size
+        error = select(gt(least, 0.0), error, _INF)
+        error = _bounded_by(maximum(size, 1.0 / least), error, dtype)
+        return Bounded(value, size, a.rate, error)
+
+    def _extremum(self, node: Binary, a: Bounded, b: Bounded) -> Bounded:
+        value = type(node)(a.value, b.value, a.value.dtype)
+        sure = both(a.is_exact, b.is_exact)
+        sure = sure | gt(call("abs", a.value - b.value), a.total + b.total)
+        first = eq(value, a.value)
+        parts = [
+            select(sure, select(first, x, y), maximum(x, y))
+            for x, y in zip(a[1:], b[1:], strict=True)
+        ]
+        return Bounded(value, *parts)
+
+    def _remainder(self, node: Binary, a: Bounded, b: Bounded) -> Bounded:
+        """Return what is known of a function with jumps: nothing, unless its operands are exact."""
+        value = type(node)(a.value, b.value, a.value.dtype)
+        size, unit = call("abs", value), UNIT[str(node.dtype.element)]
+        exact = both(a.is_exact, b.is_exact)
+        error = _bounded_by(size, select(exact, 2 * unit * size, _INF), node.dtype)
+        return Bounded(value, size, zero_like(value), error)
+
+    def _choice(self, cond: Expr, a: Bounded, b: Bounded) -> Bounded:
+        test, doubt = self._at(cond), self._doubt[id(cond)][1]
+        made = Bounded(*(select(test, x, y) for x, y in zip(a, b, strict=True)))
+        if doubt is None:
+            return made
+        either = call("abs", a.value - b.value) + maximum(a.total, b.total)
+        return made._replace(error=select(doubt, either, made.error))
+
+    def _lazy_choice(self, cond: Expr, a: Bounded, b: Bounded) -> Bounded:
+        test, doubt = self._at(cond), self._doubt[id(cond)][1]
+        pairs = zip(a, b, strict=True)
+        made = Bounded(*(Conditional(test, x, y, x.dtype) for x, y in pairs))
+        return made if doubt is None else made._replace(error=select(doubt, _INF, made.error))
+
+    def _cast(self, given: Expr, dtype: DType) -> Bounded:
+        unit, wide = UNIT[str(dtype.element)], F64.with_lanes(dtype.lanes)
+        if not given.dtype.is_float:
+            value = Cast(self._at(given), wide)
+            size = call("abs", value)
+            error = select(le(size, 1 / unit), 0.0, 1.01 * unit * size)
+            error = _bounded_by(size, error, dtype)
+            doubt = self._doubt[id(given)][1]
+            error = error if doubt is None else select(doubt, _INF, error)
+            return Bounded(value, size, zero_like(value), error)
+        a = self._known(given)
+        if UNIT[str(given.dtype.element)] <= unit and given.dtype != dtype:
+            kept = eq(Cast(Cast(a.value, dtype), wide), a.value) & a.is_exact
+            same = kept | ne(a.value, a.value)
+            error = a.error + _TINIEST[str(dtype.element)] + 1.01 * unit * a.size
+            error = _bounded_by(a.size, error, dtype)
+            return a._replace(error=select(same, a.error, error))
+        return a
+
+    def _call(self, name: str, args: Sequence[Bounded], dtype: DType) -> Bounded:
+        if name == "fma":
+            product_ = self._product(args[0], args[1], dtype)
+            exact_sum = Add(product_.value, args[2].value, product_.value.dtype)
+            return self._sum(exact_sum.replace(dtype=dtype), product_, args[2])
+        if name == "abs":
+            return args[0]._replace(value=call("abs", args[0].value))
+        value = call(name, *(arg.value for arg in args))
+        apart = self._spread(name, args, value)
+        unit, tiny = UNIT[str(dtype.element)], _TINIEST[str(dtype.element)]
+        size = call("abs", value)
+        if name in _WHOLE or name == "fmod":
+            return Bounded(value, size, zero_like(value), apart)
+        error = _bounded_by(size, apart + ULPS * (tiny + 2 * unit * size), dtype)
+        return Bounded(value, size, zero_like(value), error)
+
+    def _spread(self, name: str, args: Sequence[Bounded], value: Expr) -> Expr:
+        """Return how far a function moves at the ends of the ranges of its arguments."""
+        totals = [arg.total for arg in args]
+        exact = both(*(eq(total, 0.0) for total in totals))
+        if name in ("sin", "cos"):
+            return totals[0]
+        if name == "fmod":
+            return select(exact, 0.0, zero_like(value) + _INF)
+        most = zero_like(value)
+        for signs in product((-1.0, 1.0), repeat=len(args)):
+            ends = [a.value + t * s for a, t, s in zip(args, totals, signs, strict=True)]
+            most = maximum(most, call("abs", call(name, *ends) - value))
+        return select(exact, 0.0, 1.05 * most)
+
+    # Integers and bools.
+
+    def _other(self, node: Expr) -> Expr:
+        new: dict[int, Node] = {}
+        for child in children(node):
+            known = self._bounded.get(id(child))
+            new[id(child)] = self._at(child) if known is None else known[1].value
+        made = with_fields(node, new)
+        assert isinstance(made, Expr)
+        return made
+
+    def _doubt_of(self, node: Expr) -> Expr | None:
+        match node:
+            case Const() | Var():
+                return None
+            case Compare(a, b) if a.dtype.is_float:
+                x, y = self._known(a), self._known(b)
+                apart = x.total + y.total
+                far = gt(call("abs", x.value - y.value), apart)
+                return logical_not(eq(apart, 0.0) | far)
+            case Cast(value) if value.dtype.is_float:
+                a, total = self._known(value), self._known(value).total
+                ends = [cast(a.value + side * total, node.dtype.element) for side in (-1.0, 1.0)]
+                sure = eq(ends[0], ends[1]) & lt(total, _INF)
+                return logical_not(eq(total, 0.0) | sure)
+            case Call(_, args) if args and args[0].dtype.is_float:
+                return logical_not(lt(self._known(args[0]).total, _INF))
+            case And(a, b) | Or(a, b):
+                first, second = self._doubt[id(a)][1], self._doubt[id(b)][1]
+                if second is None:
+                    return first
+                test = self._at(a) if isinstance(node, And) else logical_not(self._at(a))
+                reached = And(test, second, second.dtype)
+                return reached if first is None else Or(first, reached, first.dtype)
+            case Conditional(cond, then, otherwise):
+                doubts = [self._doubt[id(each)][1] for each in (cond, then, otherwise)]
+                return self._lazy_doubt(self._at(cond), doubts)
+            case _:
+                doubts = [self._doubt[id(child)][1] for child in children(node)]
+                found = [each for each in doubts if each is not None]
+                return _any_lane_wise(found, node.dtype.lanes)
+
+    def _lazy_doubt(self, test: Expr, doubts: Sequence[Expr | None]) -> Expr | None:
+        first, then, otherwise = doubts
+        if then is None and otherwise is None:
+            return first
+        no = const(False, test.dtype)
+        found = Conditional(test, then or no, otherwise or no, test.dtype)
+        return found if first is None else Or(first, found, first.dtype)
+
+
+def _any_lane_wise(doubts: Sequence[Expr], lanes: int) -> Expr | None:
+    if not doubts:
+        return None
+    found: Expr | None = None
+    for each in doubts:
+        wide = each if each.dtype.lanes == lanes else Broadcast(each, each.dtype.with_lanes(lanes))
+        found = wide if found is None else found | wide
+    return found

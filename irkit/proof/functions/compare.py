@@ -1,0 +1,325 @@
+"""Proof of a step: two versions of a function, compared statement by statement."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from irkit.core import deep_recursion
+from irkit.ir import (
+    BOOL,
+    I64,
+    U64,
+    Allocate,
+    Assert,
+    Block,
+    Buffer,
+    Const,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    View,
+    convert,
+    ge,
+    logical_not,
+    lt,
+)
+from irkit.proof.functions.loads import TooManyLoads, as_index
+from irkit.proof.functions.memory import size
+from irkit.proof.functions.one_sided import OneSided, content_of
+from irkit.proof.functions.scope import NotShown, Scope, Side
+from irkit.proof.outcome import Refuted
+from irkit.proof.prover import Prover
+
+MOST_STATEMENTS = 20_000
+
+
+class StepProof(msgspec.Struct, frozen=True):
+    """Result of the proof of a step.
+
+    If the two versions are not ``proved`` to compute the same for all values, ``message`` gives the
+    reason, and ``refuted`` the values, if any, for which two expressions in the same place differ.
+    These are a sign of a fault and not a proof: a step may change two expressions that belong
+    together, such as the limits of a loop and the indices inside. ``pairs`` counts the claims on
+    the way.
+    """
+
+    proved: bool
+    message: str = ""
+    refuted: Refuted | None = None
+    pairs: int = 0
+
+
+def prove_step(before: PrimFunc, after: PrimFunc, prover: Prover | None = None) -> StepProof:
+    """Prove that two versions of a function compute the same, if they run the same statements.
+
+    Raises: IRKitError if z3 is not installed; ProofFault as ``prove_equal``.
+    """
+    scope = Scope(before, after, Prover() if prover is None else prover)
+    try:
+        with deep_recursion:
+            _Comparison(scope).functions(before, after)
+    except NotShown as missing:
+        return StepProof(False, missing.reason, missing.refuted, scope.pairs)
+    except TooManyLoads:
+        return StepProof(False, "an expression performs too many loads", None, scope.pairs)
+    return StepProof(True, pairs=scope.pairs)
+
+
+class _Comparison:
+    """Comparison of two functions in step."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.one_sided = OneSided(scope)
+        self.left = MOST_STATEMENTS
+
+    def functions(self, before: PrimFunc, after: PrimFunc) -> None:
+        if len(before.params) != len(after.params):
+            raise NotShown("the signature changed")
+        for a, b in zip(before.params, after.params, strict=True):
+            self._same_param(a, b)
+        if before.attrs != after.attrs:
+            raise NotShown("the attributes of the function changed")
+        self.lists([before.body], [after.body])
+
+    def _same_param(self, a: Buffer | Var, b: Buffer | Var) -> None:
+        """Take a parameter of the one function for that of the other, if they are alike."""
+        values = self.scope.after.values
+        if isinstance(a, Var) or isinstance(b, Var):
+            if a.__class__ is not b.__class__ or a.dtype != b.dtype:
+                raise NotShown(f"parameter {a.name} changed")
+            values[b] = a
+            return
+        dims = zip((*a.shape, *(a.strides or ())), (*b.shape, *(b.strides or ())), strict=False)
+        for x, y in dims:
+            if isinstance(x, Var) and isinstance(y, Var) and y not in values:
+                values[y] = x
+        self._same_buffer(a, b)
+
+    def lists(self, before: list[Stmt], after: list[Stmt]) -> None:
+        """Compare statements that run one after the other."""
+        old, new = before[::-1], after[::-1]
+        while True:
+            self.one_sided.unpack(old, self.scope.before)
+            self.one_sided.unpack(new, self.scope.after)
+            if not old and not new:
+                break
+            self.left -= 1
+            if self.left < 0:
+                raise NotShown("it has too many statements")
+            a, b = old[-1] if old else None, new[-1] if new else None
+            if a is not None and b is not None and a.__class__ is b.__class__:
+                if self._looked_through(old, new, a, b):
+                    continue
+                old.pop()
+                new.pop()
+                _CASES[a.__class__](self, a, b)
+            elif not self._through_one(old, new):
+                raise NotShown(f"{_what(a)} became {_what(b)}")
+        if self.scope.waiting:
+            raise NotShown("a load may be new")
+
+    def _looked_through(self, old: list[Stmt], new: list[Stmt], a: Stmt, b: Stmt) -> bool:
+        """Look through one of two branches, or loops, that are not equal, if it is decided, or runs
+        at most once."""
+        try:
+            if isinstance(a, If) and isinstance(b, If):
+                self.scope.equal(self.scope.before.read(a.cond), self.scope.after.read(b.cond))
+            elif isinstance(a, For) and isinstance(b, For):
+                self._limits(a, b)
+            elif isinstance(a, View) and isinstance(b, View):
+                self._same_source(a, b)
+        except NotShown:
+            if self._through_one(old, new):
+                return True
+            raise
+        return False
+
+    def _through_one(self, old: list[Stmt], new: list[Stmt]) -> bool:
+        """Look through the next statement of one of the sides, if that is possible: a frame first,
+        and then a branch or a loop."""
+        sides = [(old, self.scope.before), (new, self.scope.after)]
+        sides.sort(key=lambda side: bool(side[0]) and isinstance(side[0][-1], (For, If)))
+        self.one_sided.beside_loop = all(
+            bool(stmts) and isinstance(stmts[-1], For) for stmts in (old, new)
+        )
+        return any(self.one_sided.looked_through(stmts, side) for stmts, side in sides)
+
+    # One method for each class of statements that both sides have.
+
+    def stores(self, a: Store, b: Store) -> None:
+        old = [*a.indices, a.value, *_some(a.mask)]
+        new = [*b.indices, b.value, *_some(b.mask)]
+        reads = [[side.read(expr) for expr in exprs] for side, exprs in self._sides(old, new)]
+        old, new = reads
+        count = len(a.indices)
+        target, places = self.scope.before.place(a.buffer, old[:count])
+        other, others = self.scope.after.place(b.buffer, new[: len(b.indices)])
+        if target is not other or a.value.dtype != b.value.dtype:
+            raise NotShown(f"a store to {a.buffer.name} became a store to {b.buffer.name}")
+        lanes = BOOL.with_lanes(a.value.dtype.lanes)
+        before, after = (
+            convert(Const(True, BOOL) if stmt.mask is None else exprs[-1], lanes)
+            for stmt, exprs in ((a, old), (b, new))
+        )
+        self.scope.equal(before, after)
+        written = [] if a.mask is None else [before]
+        for x, y in zip(places, others, strict=True):
+            self._same_index(x, y, written)
+        self.scope.equal(old[count], new[len(b.indices)], written)
+        self.scope.loads(old, new)
+
+    def _same_index(self, a: Expr, b: Expr, facts: list[Expr]) -> None:
+        if a.dtype != b.dtype:
+            a, b = as_index(a), as_index(b)
+        if a.dtype != b.dtype:
+            raise NotShown("an index has other lanes")
+        self.scope.equal(a, b, facts)
+
+    def _sides(self, old: list[Expr], new: list[Expr]) -> list[tuple[Side, list[Expr]]]:
+        return [(self.scope.before, old), (self.scope.after, new)]
+
+    def _read(self, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        """Return two expressions over the symbols of the side before, whose loads are compared."""
+        x, y = self.scope.before.read(a), self.scope.after.read(b)
+        self.scope.loads([x], [y])
+        return x, y
+
+    def _limits(self, a: For, b: For) -> None:
+        scope = self.scope
+        for x, y in ((a.begin, b.begin), (a.end, b.end)):
+            self._same_index(scope.before.read(x), scope.after.read(y), [])
+
+    def loops(self, a: For, b: For) -> None:
+        if (a.kind, a.thread, a.attrs) != (b.kind, b.thread, b.attrs):
+            raise NotShown(f"a {a.kind} loop became a {b.kind} loop, or its attributes changed")
+        self.scope.loads(
+            [self.scope.before.read(x) for x in (a.begin, a.end)],
+            [self.scope.after.read(x) for x in (b.begin, b.end)],
+        )
+        begin, end = self.scope.before.read(a.begin), self.scope.before.read(a.end)
+        if U64 in (a.var.dtype, b.var.dtype):
+            raise NotShown("a loop counts in u64")
+        self.scope.before.values.pop(a.var, None)  # It may have been a number in another copy.
+        self.scope.after.values[b.var] = convert(a.var, b.var.dtype)
+        with self.scope.counting(a.var, begin, end):
+            self.lists([a.body], [b.body])
+
+    def branches(self, a: If, b: If) -> None:
+        cond, _ = self._read(a.cond, b.cond)
+        with self.scope.under([cond]):
+            self.lists([a.then], [b.then])
+        with self.scope.under([logical_not(cond)]):
+            self.lists(_some(a.otherwise), _some(b.otherwise))
+
+    def lets(self, a: Let, b: Let) -> None:
+        self.scope.equal(*self._read(a.value, b.value))
+        self.scope.before.values.pop(a.var, None)
+        self.scope.after.values[b.var] = a.var
+        self.lists([a.body], [b.body])
+
+    def assertions(self, a: Assert, b: Assert) -> None:
+        if a.message != b.message or len(a.values) != len(b.values):
+            raise NotShown("an assertion has another message")
+        cond, other = self._read(a.cond, b.cond)
+        self.scope.equal(cond, other)
+        for x, y in zip(a.values, b.values, strict=True):
+            self._same_index(*self._read(x, y), [])
+
+    def evaluations(self, a: Evaluate, b: Evaluate) -> None:
+        if a.value != b.value:
+            raise NotShown("what is evaluated for its effect changed")
+
+    def allocations(self, a: Allocate, b: Allocate) -> None:
+        self._same_buffer(a.buffer, b.buffer)
+        if a.attrs != b.attrs:
+            raise NotShown(f"the attributes of {a.buffer.name} changed")
+        self.lists([a.body], [b.body])
+
+    def views(self, a: View, b: View) -> None:
+        self._same_source(a, b)
+        self._same_index(*self._read(a.offset, b.offset), [])
+        self._same_buffer(a.buffer, b.buffer)
+        self.lists([a.body], [b.body])
+
+    def _same_source(self, a: View, b: View) -> None:
+        if self.scope.after.buffer(b.source) is not a.source:
+            raise NotShown(f"view {a.buffer.name} is of other memory")
+
+    def _same_buffer(self, a: Buffer, b: Buffer) -> None:
+        before, after = self.scope.before, self.scope.after
+        if (a.dtype, a.scope, a.align) != (b.dtype, b.scope, b.align):
+            raise NotShown(f"buffer {a.name} changed")
+        if a.rank != b.rank == 1 and b.strides is None:
+            sizes = [size([before.read(x) for x in a.shape]), after.read(b.shape[0])]
+            self._same_index(sizes[0], sizes[1], [])
+            self.scope.flatten(a, b)
+            return
+        if a.rank != b.rank:
+            raise NotShown(f"the shape of {a.name} changed")
+        if (a.strides is None) != (b.strides is None):
+            raise NotShown(f"the strides of {a.name} changed")
+        pairs = zip((*a.shape, *(a.strides or ())), (*b.shape, *(b.strides or ())), strict=True)
+        try:
+            for x, y in pairs:
+                self._same_index(before.read(x), after.read(y), [])
+        except NotShown:
+            raise NotShown(f"the shape of {a.name} changed") from None
+        after.values[b] = a
+
+    def blocks(self, a: Block, b: Block) -> None:
+        if [axis.kind for axis in a.axes] != [axis.kind for axis in b.axes]:
+            raise NotShown(f"the axes of block {a.name!r} changed")
+        scope = self.scope
+        inside: list[Expr] = []
+        bound: list[tuple[Var, Var, Expr, Expr]] = []
+        for x, y in zip(a.axes, b.axes, strict=True):
+            self._same_index(scope.before.read(x.extent), scope.after.read(y.extent), [])
+            old, new = self._read(x.binding, y.binding)
+            self._same_index(old, new, [])
+            kept = self.one_sided.replaces(scope.before, x.var, x.binding, content_of(a))
+            if not (kept and self.one_sided.replaces(scope.after, y.var, y.binding, content_of(b))):
+                raise NotShown(f"an axis of block {a.name!r} reads memory that is written")
+            bound.append((x.var, y.var, old, new))
+            extent = convert(scope.before.read(x.extent), I64)
+            inside += [ge(old, 0), lt(convert(old, I64), extent)]
+        for var, other, old, new in bound:
+            scope.before.values[var] = convert(old, var.dtype)
+            scope.after.values[other] = convert(new, other.dtype)
+        truth = Const(True, BOOL)
+        conds = [truth if each.predicate is None else each.predicate for each in (a, b)]
+        cond, other = self._read(*conds)
+        scope.equal(cond, other)
+        with scope.under([cond, *inside]):
+            self.lists([content_of(a)], [content_of(b)])
+
+
+def _some(item: Any) -> list[Any]:
+    return [] if item is None else [item]
+
+
+def _what(stmt: Stmt | None) -> str:
+    if stmt is None:
+        return "nothing"
+    kind = stmt.__class__.__name__
+    return f"{kind} ({stmt.kind})" if isinstance(stmt, For) else kind
+
+
+_CASES: dict[type[Stmt], Callable[[_Comparison, Any, Any], None]] = {
+    Store: _Comparison.stores,
+    For: _Comparison.loops,
+    If: _Comparison.branches,
+    Let: _Comparison.lets,
+    Assert: _Comparison.assertions,
+    Evaluate: _Comparison.evaluations,
+    Allocate: _Comparison.allocations,
+    View: _Comparison.views,
+    Block: _Comparison.blocks,
+}
