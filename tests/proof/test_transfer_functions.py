@@ -46,10 +46,14 @@ WIDTH, WIDE = 11, 18
 SLOW = {
     ("i8", "Mul"),
     ("u8", "Mul"),
+    ("i8", "mul_sat"),
+    ("u8", "mul_sat"),
     ("i8", "FloorDiv"),
     ("i8", "FloorMod"),
     ("u8", "FloorDiv"),
     ("u8", "FloorMod"),
+    ("i8", "truncdiv"),
+    ("u8", "truncdiv"),
 }
 """Proofs that take z3 up to a minute or, of products, more: those are proved at any width."""
 UNITS = 20_000_000
@@ -212,7 +216,7 @@ def test_every_range_holds_at_8_bits(dtype: DType) -> None:
         name: refutation(node) for name, node in operations(dtype) if (str(dtype), name) not in SLOW
     }
     assert {name: each for name, each in found.items() if each} == {}
-    assert len(found) > (10 if dtype.is_bool else 30)
+    assert len(found) > (10 if dtype.is_bool else 25)
 
 
 @pytest.mark.long
@@ -235,7 +239,8 @@ NOT_AT_32 = {
 
 
 def test_products_hold_at_any_width() -> None:
-    """The exact range of a product, and the step from an exact range to that of the type."""
+    """The exact range of a product, and the steps from an exact range to that of the type: where
+    it may wrap around, and where it saturates."""
     paths = Paths(0)
     z3 = paths.z3
     a, b, c, d = (paths.fresh(name, None) for name in "abcd")
@@ -253,6 +258,10 @@ def test_products_hold_at_any_width() -> None:
         inside = z3.And(a.term == low, b.term == high, low >= limit[0], high <= limit[1])
         whole = z3.And(low == limit[0], high == limit[1])
         assert paths.solver.check(z3.Not(z3.Or(inside, whole))) == z3.unsat
+    nearest = z3.If(x < limit[0], limit[0], z3.If(x > limit[1], limit[1], x))
+    for found in paths.explore(lambda: code.clamped(cast(int, a), cast(int, b), limit)):
+        low, high = map(paths.number, found)
+        assert paths.solver.check(z3.Or(nearest < low, nearest > high)) == z3.unsat
 
 
 def _pair(low: SymbolicInt, high: SymbolicInt) -> tuple[int, int]:

@@ -81,6 +81,11 @@ def fitted(low: int, high: int, limit: Pair) -> Pair:
     return (low, high) if limit[0] <= low and high <= limit[1] else limit
 
 
+def clamped(low: int, high: int, limit: Pair) -> Pair:
+    """Return the range of a result that saturates: each end, or the nearest that the type holds."""
+    return min(max(low, limit[0]), limit[1]), min(max(high, limit[0]), limit[1])
+
+
 def wrap(value: int, dtype: DType) -> int:
     """Reduce a number to an integer type, modulo 2**bits; for a bool, test that it is not 0."""
     if dtype.kind == "bool":

@@ -7,7 +7,7 @@ type.
 from collections.abc import Callable
 from typing import Any
 
-from irkit.ir.arith.interval import Pair, fitted, limits
+from irkit.ir.arith.interval import Pair, clamped, fitted, limits
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.expr import (
@@ -245,9 +245,7 @@ def _call(node: Call, of: Of) -> Pair:
         return limit
     args = tuple([of(arg) for arg in node.args])
     low, high = row.bounds(args, node.dtype.bits)
-    if row.saturates:
-        return min(max(low, limit[0]), limit[1]), min(max(high, limit[0]), limit[1])
-    return fitted(low, high, limit)
+    return (clamped if row.saturates else fitted)(low, high, limit)
 
 
 # Rules are looked up by class, so each gets the class it was written for.
