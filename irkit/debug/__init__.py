@@ -65,6 +65,9 @@ from irkit.debug.contracts.hash_seeds import (
 from irkit.debug.contracts.levels import (
     equal_structure as equal_structure,
 )
+from irkit.debug.contracts.process_state import (
+    ProcessState as ProcessState,
+)
 from irkit.debug.contracts.trial import (
     ContractTrial as ContractTrial,
 )

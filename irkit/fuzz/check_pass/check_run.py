@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import errors, strategies as st
 
 from irkit.core import IRKitError
-from irkit.debug import hash_seed_differences
+from irkit.debug import ProcessState, hash_seed_differences
 from irkit.fuzz.check_pass.case_runner import CaseRunner
 from irkit.fuzz.check_pass.corpus import DEFAULT_FOLDER, Corpus, read_program
 from irkit.fuzz.check_pass.draw_programs import draw_by_number, draw_from_strategy, source_of
@@ -52,12 +52,18 @@ class PassCheck:
         return f"{self.position.p} ({self.position.text})"
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Run the test. Raises: PassRefuted, or what the body raises."""
+        """Run the test. Raises: PassRefuted, or what the body raises.
+
+        What a refuted pass has changed in this process is set as it was.
+        """
         self.tally, self.finding = CheckTally(), None
-        started = time.perf_counter()
+        state, started = ProcessState(), time.perf_counter()
         run = _CheckRun(self, profile_of(self.profile), args, kwargs)
         try:
             run.all()
+        except PassRefuted:
+            state.restore()
+            raise
         finally:
             run.close()
             self.tally.seconds = time.perf_counter() - started

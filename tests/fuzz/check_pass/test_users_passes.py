@@ -1,7 +1,9 @@
 """`check_pass` on passes as users write them: right ones pass, and wrong ones are found."""
 
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from irkit.fuzz import PassRefuted, Picks, check_pass
@@ -80,10 +82,12 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     by_name = {p.name: p for p, _ in bad_passes.BAD}
     said = found(by_name["parallel-anything"], 0, tmp_path)
     assert "makes iterations or threads race" in said
+    before = sys.getrecursionlimit(), np.geterr()
     said = found(by_name["raise-limit"], 0, tmp_path)
     assert "changes the state of its process: it changes Python's recursion limit from " in said
     said = found(by_name["ignore-errors"], 0, tmp_path)
     assert "it changes NumPy's error state" in said
+    assert (sys.getrecursionlimit(), np.geterr()) == before
     said = found(by_name["trusts-constant"], 0, tmp_path)
     assert "raises an exception: AttributeError: " in said
     assert "(bad_passes.py:" in said.partition("\n")[0]
