@@ -249,7 +249,7 @@ def test_a_program_left_by_a_dead_process_is_tried_in_another_one(tmp_path: Path
 def test_native_code_runs_after_another_process_has_tried_the_pass(tmp_path: Path) -> None:
     pipelines = ("pipelines",)  # They contain passes that have no known name.
     test = made(
-        wrong_passes.mark_short_loops, tmp_path, examples=6, native=True, fires=0, kinds=pipelines
+        wrong_passes.mark_short_loops, tmp_path, examples=2, native=True, fires=0, kinds=pipelines
     )
     test()
     assert test.irkit_check.tally.notes == []
