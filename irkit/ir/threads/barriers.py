@@ -3,7 +3,7 @@ since the last one, one of the two writing."""
 
 import msgspec
 
-from irkit.core import Span, any_node, children
+from irkit.core import Span, any_node, children, walk
 from irkit.ir.buffer import Load
 from irkit.ir.build import trip_count
 from irkit.ir.expr import Expr
@@ -102,6 +102,14 @@ class BarrierFinder:
             if loop.is_open:
                 loop.heads.append(here)
 
+    def meet_inside(self) -> bool:
+        """Return True if threads may meet inside one of the places, where none of them can wait."""
+        return any(
+            self.conflicts.between(inner, inner)
+            for place in self.places
+            for inner in _nests_inside(place)
+        )
+
     def _wait(self) -> None:
         self.pending = []
         for loop in self.loops:
@@ -112,9 +120,10 @@ class BarrierFinder:
             self._touch(loop, bound, path)
         inside = (*path, loop)
         again = (*path, loop.replace(span=None, attrs=(*loop.attrs, ("again", True))))
-        if not any_node(loop.body, Evaluate, is_barrier) and not self.conflicts.between(
-            (loop.body, inside), (loop.body, again)
-        ):
+        waits = any_node(loop.body, Evaluate, is_barrier) or any_node(
+            loop.body, For, is_thread_loop
+        )
+        if not waits and not self.conflicts.between((loop.body, inside), (loop.body, again)):
             self._touch(loop, loop.body, inside)
             return
         outside, before = self.pending, [(each.is_open, len(each.heads)) for each in self.loops]
@@ -125,16 +134,16 @@ class BarrierFinder:
         self.loops.pop()
         tail = self.pending
         carries = self._carries(loop, again, tail, here.heads)
-        waits = len(outside) >= MAX_PENDING or self._any(outside, here.heads)
+        late = len(outside) >= MAX_PENDING or self._any(outside, here.heads)
         if carries:  # It separates the first iteration from accesses before the loop too.
             self.before[id(loop.body)] = loop.span
-        elif waits:
+        elif late:
             self.before[id(loop)] = loop.span
         passed = carries or not here.is_open
-        shut = (waits and not carries) or (passed and bool(trip_count(loop)))
+        shut = (late and not carries) or (passed and bool(trip_count(loop)))
         for each, (was, heads) in zip(self.loops, before, strict=True):
             each.is_open = was and not shut
-            if carries or waits:
+            if carries or late:
                 del each.heads[heads:]
         self.pending = tail if shut else [*outside, *tail]
 
@@ -169,3 +178,10 @@ def _renewed(path: Path, loop: For, again: Path) -> Path:
     """Return a path in another iteration of a loop than the current one."""
     at = len(again) - 1
     return (*again, *path[at + 1 :]) if path[at : at + 1] == (loop,) else path
+
+
+def _nests_inside(place: AccessPlace) -> list[AccessPlace]:
+    """Return a place, and the bodies of the thread loops inside it."""
+    what, path = place
+    inner = [loop for loop in walk(what, For) if is_thread_loop(loop)]
+    return [place, *((loop.body, (*path, loop)) for loop in inner)]

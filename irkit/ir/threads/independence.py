@@ -71,6 +71,6 @@ def _meeting(nest: For, conflicts: ThreadConflicts) -> str:
         span = next(iter(finder.before.values()))
         where = "" if span is None else f" before {span}"
         return f"threads may touch the same element with no barrier{where}"
-    if any(conflicts.between(place, place) for place in finder.places):
+    if finder.meet_inside():
         return "threads may touch the same element in one statement"
     return ""

@@ -86,6 +86,24 @@ def f(C: f32[4]):
     for t in thread(0, 4, "threadIdx.x"):
         C[t] = C[3 - t]
 """,
+    "threads inside a condition on another thread": """
+def f(A: f32[2], C: f32[2]):
+    for v in thread(0, 2, "vthread"):
+        if v == 0:
+            s = alloc(f32[2], scope="shared")
+            for t in thread(0, 2, "threadIdx.x"):
+                s[t] = A[t]
+                C[t] = s[1 - t]
+""",
+    "threads inside a loop of another thread": """
+def f(A: f32[2], C: f32[2, 2]):
+    s = alloc(f32[2, 2], scope="shared")
+    for y in thread(0, 2, "threadIdx.y"):
+        for k in serial(0, 3):
+            for t in thread(0, 2, "threadIdx.x"):
+                s[y, t] = A[t]
+                C[y, t] = s[y, 1 - t]
+""",
     "a barrier that comes only after the read": """
 def f(A: f32[4], C: f32[4]):
     s = alloc(f32[4], scope="shared")

@@ -40,3 +40,15 @@ def with_barriers(func: PrimFunc, *, of: Set[Var] | None = None) -> PrimFunc:
             finder.visit(nest, ())
             before |= finder.before
         return func.replace(body=insert(func.body)) if before else func
+
+
+@deep_recursion
+def meet_inside(func: PrimFunc, within: Stmt) -> bool:
+    """Return True if, in a nest inside a statement, threads may meet where no barrier can be."""
+    conflicts = ThreadConflicts(func)
+    for nest in outermost_nests(within):
+        finder = BarrierFinder(conflicts)
+        finder.visit(nest, ())
+        if finder.meet_inside():
+            return True
+    return False

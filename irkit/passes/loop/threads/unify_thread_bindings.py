@@ -66,6 +66,7 @@ from irkit.ir import (
     map_below,
     nested,
     no_blocks,
+    replace_stmts,
 )
 from irkit.ir.analysis import uses_of
 from irkit.ir.arith import simplify
@@ -78,7 +79,7 @@ from irkit.ir.threads import (
     is_thread_loop,
     stands_twice,
 )
-from irkit.passes.loop.support.thread_barriers import with_barriers
+from irkit.passes.loop.support.thread_barriers import meet_inside, with_barriers
 from irkit.transform import define_pass
 
 
@@ -101,8 +102,13 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
         made = launch.made()
         if made is inner:
             return stmt
+        whole = nested(around, made)
+        if launch.is_conditional and meet_inside(replace_stmts(func, {stmt: whole}), whole):
+            why = "virtual threads may not agree on a condition around a barrier that it needs"
+            remark(inner, f"left as several launches: {why}")
+            return stmt
         launched.update(loop.var for loop in launch.axes.values())
-        return nested(around, made)
+        return whole
 
     with deep_recursion:
         made = func.replace(body=unified(func.body))
@@ -152,8 +158,12 @@ def _shown(extent: Expr) -> str:
     return "that are not known" if known is None else str(known)
 
 
+def _is_virtual(stmt: Node) -> bool:
+    return isinstance(stmt, For) and stmt.thread.startswith("vthread")
+
+
 def _is_bound(stmt: Node) -> bool:
-    return is_thread_loop(stmt) and isinstance(stmt, For) and not stmt.thread.startswith("vthread")
+    return is_thread_loop(stmt) and not _is_virtual(stmt)
 
 
 class _CannotLaunch(Exception):
@@ -164,6 +174,7 @@ class _Launch:
     """Puts the loops of one region around all of it.
 
     The visit tracks which axes are bound around a statement, and whether threads can have diverged.
+    ``is_conditional`` becomes True if a loop bound to an axis is where virtual threads may have.
     """
 
     def __init__(self, region: Stmt, memory: Callable[[Buffer], Buffer]) -> None:
@@ -176,6 +187,14 @@ class _Launch:
         self.split = holding(region, lambda stmt: _is_bound(stmt) or is_barrier(stmt))
         self.values: dict[Node, Node] = {}
         self.uniform = {axis: UniformityInfo() for axis in self.axes}
+        self.virtual = UniformityInfo()
+        self.in_virtual = {
+            id(stmt)
+            for loop in walk(region, For)
+            if _is_virtual(loop)
+            for stmt in walk(loop.body, on=Stmt)
+        }
+        self.is_conditional = False
 
     def made(self) -> Stmt:
         """Return the launch; the same region if it is one already, or cannot become one."""
@@ -213,14 +232,18 @@ class _Launch:
     def visit(self, stmt: Stmt, bound: frozenset[str], *, parted: bool) -> Stmt:
         if id(stmt) not in self.split:
             return self._once(stmt, bound)
+        if not _is_bound(stmt):
+            self.virtual.enter(stmt, inside=id(stmt) in self.in_virtual)
         match stmt:
             case For() if _is_bound(stmt):
                 return self._bound(stmt, bound, parted=parted)
             case For():
+                self.is_conditional |= not self.virtual.holds(stmt.begin, stmt.end)
                 parted = parted or self._parts(bound, stmt.begin, stmt.end, var=stmt.var)
                 kind = stmt.kind if stmt.kind in ("unrolled", "thread") else "serial"
                 stmt = stmt.replace(kind=kind)
             case If():
+                self.is_conditional |= not self.virtual.holds(stmt.cond)
                 parted = parted or self._parts(bound, stmt.cond)
             case Let() | View() | Allocate():
                 for axis in bound:
@@ -275,6 +298,8 @@ class _Launch:
             return stmt
         if bound:
             raise _CannotLaunch(f"{buffer.name!r} is shared by some axes and not by others")
+        if id(stmt) in self.in_virtual:
+            raise _CannotLaunch(f"{buffer.name!r} is shared by threads and not by virtual threads")
         shared = self.values[buffer] = buffer.replace(scope="shared")
         return stmt.replace(buffer=shared)
 

@@ -1,5 +1,6 @@
 """Barriers are inserted where threads need them."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -51,3 +52,18 @@ def test_missing_barriers_are_inserted(name: str) -> None:
     synced = thread_sync(bare)
     assert same_bits(interpreted(synced, arrays), interpreted(func, arrays))
     assert thread_sync(func) is func
+
+
+def test_threads_inside_a_loop_of_other_threads_get_their_barrier() -> None:
+    func = func_of("""
+def f(A: i32[2], C: i32[2, 2]):
+    S = alloc(i32[2, 2], scope="shared")
+    for y in thread(0, 2, "threadIdx.y"):
+        for k in serial(0, 1):
+            for t in thread(0, 2, "threadIdx.x"):
+                S[y, t] = A[t]
+                C[y, t] = S[y, 1 - t]
+""")
+    arrays = [np.array([3, 4], np.int32), np.zeros((2, 2), np.int32)]
+    assert interpreted(thread_sync(func), arrays)[1].tolist() == [[4, 3]] * 2
+    assert native(func, arrays)[1].tolist() == [[4, 3]] * 2
