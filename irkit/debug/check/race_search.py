@@ -44,12 +44,6 @@ def _inner_threads(loop: For) -> list[For]:
     return [each for each in inner if is_thread_loop(each)]
 
 
-def _has_virtual_threads(func: PrimFunc) -> bool:
-    return any(
-        loop.thread.startswith("vthread") for loop in walk(func.body, For) if is_thread_loop(loop)
-    )
-
-
 def _barriers(func: PrimFunc) -> int:
     return sum(is_barrier(stmt) for stmt in walk(func.body, Evaluate))
 
@@ -67,8 +61,7 @@ class RaceSearch:
 
     A step is only to blame for a race that was not there before it. Threads run in lockstep until
     a pass puts barriers between them: neither steps of a schedule nor threads that a pass makes of
-    other loops race, nor do threads beside virtual ones, which a pass interleaves. Unless
-    ``thorough``, functions whose loops are all independent are not run.
+    other loops race. Unless ``thorough``, functions whose loops are all independent are not run.
     """
 
     def __init__(self, inputs: Sequence[InputSet], *, thorough: bool = True) -> None:
@@ -83,8 +76,6 @@ class RaceSearch:
         if found.others is not None and self._races_of(before).others is None:
             return found.others
         if found.threads is None or scheduling or not _has_threads(before):
-            return None
-        if _has_virtual_threads(after):
             return None
         if self._races_of(before).threads is None:
             return found.threads
@@ -127,8 +118,8 @@ class RaceSearch:
 
     def _lockstep(self, before: PrimFunc, scheduling: bool) -> bool:
         """Return True if the threads after a step are, as far as is known, in lockstep still."""
-        threads = _has_threads(before) and not _has_virtual_threads(before)
-        return scheduling or not threads or self._races_of(before).threads is not None
+        races = self._races_of(before).threads is not None
+        return scheduling or not _has_threads(before) or races
 
     def _order(self, func: PrimFunc, each: LoopIndependence) -> LoopOrder:
         loop = each.loop

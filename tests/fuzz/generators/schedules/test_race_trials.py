@@ -24,6 +24,12 @@ def test_drawn_schedules_and_their_lowering_give_no_alarm() -> None:
     assert tally.answers["independent"] > 40
 
 
+def test_threads_beside_virtual_ones_give_no_alarm() -> None:
+    tally = race_trials((1207, 1283))  # The condition on a virtual thread, and the memory of one.
+    assert tally.schedules == tally.concurrent == 2
+    assert not tally.alarms, next(iter(tally.alarms.values()))
+
+
 def in_any_order(change: Callable[[For], For | None]) -> Callable[[Site], object]:
     """Return a primitive that marks loops without asking whether that is legal."""
 
