@@ -72,7 +72,7 @@ class _Checker:
         if answer == z3.unsat:
             self.found.append(self.made(access, "in bounds", how="z3"))
             return
-        model = question.smallest()
+        model = question.smallest(question.outside)
         if model is None:
             message = "z3 found neither a proof nor values in its time"
             self.found.append(self.made(access, "not known", message=message))

@@ -52,6 +52,7 @@ class GuardedAccess(msgspec.Struct, frozen=True, eq=False):
     ``facts`` hold where it is performed, of a vector in the lanes that are; ``buffers`` exist
     there. ``complete`` is False if conditions around it were left out, because memory that they
     read can change. ``from_data`` is True if an index or extent depends on what was loaded.
+    ``node`` is the load or store.
     """
 
     kind: Kind
@@ -65,6 +66,7 @@ class GuardedAccess(msgspec.Struct, frozen=True, eq=False):
     complete: bool
     from_data: bool
     view: View | None = None
+    node: Load | Store | None = None
 
 
 def visit_accesses(func: PrimFunc, visit: Callable[[GuardedAccess], None]) -> None:
@@ -149,8 +151,9 @@ class _Visitor:
         sides: tuple[tuple[Expr, Expr], ...],
         stmt: Stmt,
         facts: Iterable[Expr] = (),
-        view: View | None = None,
+        node: View | Load | Store | None = None,
     ) -> None:
+        view = node if isinstance(node, View) else None
         parts = [part for side in sides for part in side]
         if view is not None:
             parts = [view.offset, *view.buffer.shape, *(view.buffer.strides or ())]
@@ -170,6 +173,7 @@ class _Visitor:
                 complete,
                 from_data,
                 view,
+                None if isinstance(node, View) else node,
             )
         )
 
@@ -190,7 +194,7 @@ class _Visitor:
     def load(self, stmt: Stmt, load: Load, facts: tuple[Expr, ...]) -> None:
         masks = () if load.mask is None else (load.mask,)
         sides = tuple(zip(load.indices, load.buffer.shape, strict=True))
-        self.found("load", load.buffer.name, sides, stmt, (*facts, *masks))
+        self.found("load", load.buffer.name, sides, stmt, (*facts, *masks), load)
 
     # Statements.
 
@@ -210,7 +214,7 @@ class _Visitor:
         masks = () if stmt.mask is None else (stmt.mask,)
         self.loads(stmt, [*stmt.indices, stmt.value, *masks])
         sides = tuple(zip(stmt.indices, stmt.buffer.shape, strict=True))
-        self.found("store", stmt.buffer.name, sides, stmt, masks)
+        self.found("store", stmt.buffer.name, sides, stmt, masks, stmt)
 
     def loop(self, stmt: For) -> None:
         self.loads(stmt, [stmt.begin, stmt.end])
@@ -251,7 +255,7 @@ class _Visitor:
 
     def a_view(self, stmt: View) -> None:
         self.loads(stmt, [*stmt.buffer.shape, *(stmt.buffer.strides or ()), stmt.offset])
-        self.found("view", stmt.buffer.name, (), stmt, view=stmt)
+        self.found("view", stmt.buffer.name, (), stmt, node=stmt)
         shape = [dim for dim in stmt.buffer.shape if not isinstance(dim, Const)]
         self.under([ge(dim, 0) for dim in shape], stmt.body)
 
