@@ -1,7 +1,10 @@
 """The verb check of the ``irkit`` command."""
 
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from operator import add
+from typing import TypeVar
 
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn
@@ -16,16 +19,21 @@ from irkit.debug import (
     CheckOptions,
     IsolationPolicy,
     StageBounds,
+    StageRaces,
     Verdict,
     bounds_of_steps,
     bounds_table,
     console,
     is_trusted,
+    races_of_steps,
+    races_table,
     scheduled_steps,
     verdict_table,
     verdicts,
 )
 from irkit.transform import Apply, Step
+
+_Stage = TypeVar("_Stage", StageBounds, StageRaces)
 
 
 @click.command("check", cls=WithPasses)
@@ -39,6 +47,12 @@ from irkit.transform import Apply, Step
     help="Instead prove, for every stage, that no access leaves its buffer, for any input and any "
     "size. Nothing is compared. Needs z3: pip install 'irkit[prove]'.",
 )
+@click.option(
+    "--races",
+    is_flag=True,
+    help="Instead prove, for every stage, that iterations of parallel loops, and threads between "
+    "barriers, never meet. Nothing is compared. Needs z3: pip install 'irkit[prove]'.",
+)
 @with_isolation_flags(users=True)
 def check_(
     file: str,
@@ -46,6 +60,7 @@ def check_(
     everything: bool,
     prove: bool,
     bounds: bool,
+    races: bool,
     guard: IsolationPolicy,
 ) -> None:
     """Run the program in FILE before and after each pass, and report which pass changes what it
@@ -61,20 +76,28 @@ def check_(
     is 1); "depends on data", if an index was loaded and nothing checks it; or "not known", with the
     reason.
 
+    With --races, each parallel or vectorized loop, loop over blocks and nest of threads is
+    "independent" for all inputs and sizes: no two iterations, or threads between barriers, touch an
+    element that one of them changes; "carried", with both and the element (then the exit code is 1,
+    but for threads that a later pass puts barriers between, and for vectorized loops, which stay
+    loops); "depends on data", if what they access was loaded; or "not known", with the reason.
+
     \b
       irkit check kernel.irs
       irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
       irkit check kernel.irs --prove
       irkit check kernel.irs --bounds
+      irkit check kernel.irs --races
       irkit check model.onnx --pass 'graph:my_package.passes:my_pass'
     """
     program = chosen.program(file)
     options = CheckOptions(**chosen.options(program), together=program.is_of_kernels, prove=prove)
     found: list[Verdict] = []
     inside: dict[str, str] = {}
-    if bounds:
+    if bounds or races:
         with guard.running(inside.__setitem__) as apply:
-            sys.exit(_check_bounds(guard.reporting(_steps(program, chosen, apply))))
+            steps = guard.reporting(_steps(program, chosen, apply))
+            sys.exit(_check_memory(steps, bounds=bounds, races=races))
     with (
         guard.running(inside.__setitem__) as apply,
         verdict_progress(many=program.is_of_kernels) as progress,
@@ -91,38 +114,60 @@ def check_(
     sys.exit(0 if is_trusted(found) else 1)
 
 
+def _check_memory(steps: Iterable[Step], *, bounds: bool, races: bool) -> int:
+    """Print what is known about the accesses, or the loops without an order, of each stage; return
+    the exit code."""
+    known = list(steps) if bounds and races else steps
+    code = _check_bounds(known) if bounds else 0
+    return max(code, _check_races(known)) if races else code
+
+
 def _check_bounds(steps: Iterable[Step]) -> int:
-    """Print what is known about the accesses of each stage; return the exit code."""
-    found, said = list[StageBounds](), set[str]()
+    found = list(_with_progress(bounds_of_steps(steps), "accesses"))
+    console().print(bounds_table(found))
+    _print_once((each.stage, f"{each.function!r}: {it}") for each in found for it in each.others)
+    statuses = [access.status for stage in found for access in stage.accesses]
+    click.echo(_counts(statuses) or "no accesses")
+    return int(any(stage.is_wrong for stage in found))
+
+
+def _check_races(steps: Iterable[Step]) -> int:
+    found = list(_with_progress(races_of_steps(steps), "loops"))
+    console().print(races_table(found))
+    _print_once((each.stage, each.text_of(loop)) for each in found for loop in each.others)
+    statuses = [loop.status for stage in found for loop in stage.loops]
+    click.echo(_counts(statuses) or "no loops without an order")
+    return int(any(stage.is_wrong for stage in found))
+
+
+def _with_progress(stages: Iterable[_Stage], what: str) -> Iterator[_Stage]:
     progress = Progress(
         SpinnerColumn(), TextColumn("{task.description}"), console=console(stderr=True)
     )
     with progress:
-        task = progress.add_task("accesses")
-        for stage in bounds_of_steps(steps):
-            found.append(stage)
-            progress.update(task, description=f"accesses of {stage.function}, {stage.stage}")
-    console().print(bounds_table(found))
-    for stage in found:
-        for access in stage.others:
-            text = f"{stage.function!r}: {access}"
-            if text not in said:
-                said.add(text)
-                click.echo(f"{stage.stage}: {text}")
-    counts: dict[str, int] = {}
-    for access in (access for stage in found for access in stage.accesses):
-        counts[access.status] = counts.get(access.status, 0) + 1
-    click.echo(", ".join(f"{count} {status}" for status, count in counts.items()) or "no accesses")
-    return int(any(stage.is_wrong for stage in found))
+        task = progress.add_task(what)
+        for stage in stages:
+            progress.update(task, description=f"{what} of {stage.function}, {stage.stage}")
+            yield stage
+
+
+def _print_once(lines: Iterable[tuple[str, str]]) -> None:
+    """Print lines with their stages, each at the first one."""
+    said = set[str]()
+    for stage, text in lines:
+        if text not in said:
+            said.add(text)
+            click.echo(f"{stage}: {text}")
+
+
+def _counts(statuses: Iterable[str]) -> str:
+    return ", ".join(f"{count} {status}" for status, count in Counter(statuses).items())
 
 
 def _summary(found: Iterable[Verdict]) -> str:
-    counts: dict[str, int] = {}
-    for each in found:
-        status = each.status if each.changed else "unchanged"
-        status = f"{status} (proved)" if each.basis == "proved" else status
-        counts[status] = counts.get(status, 0) + 1
-    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no steps"
+    statuses = [each.status if each.changed else "unchanged" for each in found]
+    proved = [" (proved)" if each.basis == "proved" else "" for each in found]
+    return _counts(map(add, statuses, proved)) or "no steps"
 
 
 def _steps(program: ProgramFile, chosen: CheckFlags, apply: Apply) -> Iterable[Step]:

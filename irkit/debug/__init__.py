@@ -1,9 +1,10 @@
 """Debugging of passes, schedules and native code, built on the steps of a trace.
 
 Reading order: isolation (passes and kernels in a child), execution (functions on inputs), check
-(does each step keep the meaning), bounds (does each access stay inside its buffer), report (what
-passes did), bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders that
-reproduce a failure), contracts (what every pass must keep).
+(does each step keep the meaning), bounds (does each access stay inside its buffer), races (can
+iterations or threads meet), report (what passes did), bisect (the guilty rewrite), reduce (the
+smallest failing case), crash (folders that reproduce a failure), contracts (what every pass must
+keep).
 """
 
 from irkit.debug.bisect.bisect import (
@@ -133,6 +134,13 @@ from irkit.debug.isolation.trace_step import (
     func_message as func_message,
     func_of_message as func_of_message,
     trace_step as trace_step,
+)
+from irkit.debug.races.races_table import (
+    races_table as races_table,
+)
+from irkit.debug.races.stages import (
+    StageRaces as StageRaces,
+    races_of_steps as races_of_steps,
 )
 from irkit.debug.reduce.case import (
     CaseSize as CaseSize,

@@ -3,7 +3,8 @@
 Reading order: algebra (what a translation asks of integers), bit_vectors and integers (the two that
 answer), floats, translate (expressions as terms of z3), outcome, concrete (the interpreter at the
 values of a model), exhaustion (without a solver), prove, claim_key and prover (many claims);
-rules; functions (a step); accesses (that none leaves its buffer).
+rules; functions (a step); accesses (that none leaves its buffer); races (that no two iterations or
+threads meet).
 
 A bit vector has the meaning of docs/semantics.md for every operation; z3's unbounded integers reach
 divisions by constants at 64 bits, which bit vectors do not. A refutation counts only after the
@@ -37,6 +38,11 @@ from irkit.proof.prove import (
 from irkit.proof.prover import (
     ProofCount as ProofCount,
     Prover as Prover,
+)
+from irkit.proof.races.races import (
+    LoopRaces as LoopRaces,
+    RaceStatus as RaceStatus,
+    check_races as check_races,
 )
 from irkit.proof.rules import (
     RuleProof as RuleProof,

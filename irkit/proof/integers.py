@@ -6,6 +6,7 @@ not even there if the limits fit. Nothing is assumed: a sum that could overflow 
 ``2**bits``, which z3 knows how to divide by.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ from irkit.ir import (
     Add,
     Binary,
     BitAnd,
+    BitOr,
+    BitXor,
     DType,
     FloorDiv,
     FloorMod,
@@ -32,6 +35,14 @@ from irkit.ir import (
 )
 from irkit.proof.algebra import Abstract, Term
 from irkit.proof.solver import z3_module
+
+MOST_BITS = 12
+"""Bits of the numbers, which are not negative, of a bitwise operation that is translated."""
+_BITWISE: dict[type[Binary], Callable[[Any, Term, Term], Term]] = {
+    BitAnd: lambda z3, a, b: z3.And(a, b),
+    BitOr: lambda z3, a, b: z3.Or(a, b),
+    BitXor: lambda z3, a, b: z3.Xor(a, b),
+}
 
 
 class Whole(msgspec.Struct, frozen=True, eq=False):
@@ -141,7 +152,30 @@ class Integers:
             for mask, other in ((by, x), (x.constant, y)):
                 if mask is not None and mask >= 0 and mask & (mask + 1) == 0:
                     return self._remainder(other, self.number(mask + 1, dtype))
+        if cls in (Shl, Shr) and y.low >= 0 and y.high < dtype.bits:
+            return self._shifted(cls, x, y, dtype)
+        if cls in _BITWISE and min(x.low, y.low) >= 0:
+            width = max(x.high, y.high).bit_length()
+            if width <= MOST_BITS:
+                return self._bit_by_bit(cls, x, y, width)
         raise Abstract(cls.__name__)
+
+    def _shifted(self, cls: type[Binary], x: Whole, y: Whole, dtype: DType) -> Whole:
+        """Choose among the shifts by each number of bits that is possible."""
+        found: Whole | None = None
+        for by in range(y.low, y.high + 1):
+            power = self.number(1 << by, dtype)
+            one = self.operation(Mul, x, power, dtype) if cls is Shl else self._quotient(x, power)
+            found = one if found is None else self.chosen(y.term == by, one, found, dtype)
+        assert found is not None
+        return found
+
+    def _bit_by_bit(self, cls: type[Binary], x: Whole, y: Whole, width: int) -> Whole:
+        z3, total = self.z3, self.z3.IntVal(0, self.context)
+        for bit in range(width):
+            one, other = ((side.term / (1 << bit)) % 2 == 1 for side in (x, y))
+            total = total + z3.If(_BITWISE[cls](z3, one, other), 1 << bit, 0)
+        return Whole(total, 0, (1 << width) - 1)
 
     def called(self, name: str, args: list[Whole], dtype: DType) -> Whole:
         x = self._exact(args[0], dtype)

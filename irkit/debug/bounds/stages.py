@@ -39,11 +39,18 @@ def bounds_of_steps(steps: Iterable[Step]) -> Iterator[StageBounds]:
 
     Raises: IRKitError if z3 is not installed; PassFailed as the steps do.
     """
+    for stage, func in stages_of(steps):
+        yield StageBounds(stage, func.name, check_bounds(func))
+
+
+def stages_of(steps: Iterable[Step]) -> Iterator[tuple[str, PrimFunc]]:
+    """Yield each function as it was given, and after each step that changed it, with the name of
+    the stage."""
     seen: dict[int, PrimFunc] = {}
     for step in steps:
         for stage, ir in ((GIVEN, step.before), (f"{step.phase}: {step.pass_text}", step.after)):
             for func in _new_functions(ir, seen):
-                yield StageBounds(stage, func.name, check_bounds(func))
+                yield stage, func
 
 
 def _new_functions(ir: IR, seen: dict[int, PrimFunc]) -> Iterator[PrimFunc]:

@@ -19,8 +19,10 @@ from irkit.ir.threads.barriers import (
     stands_twice as stands_twice,
 )
 from irkit.ir.threads.conflicts import (
+    AccessPlace as AccessPlace,
     Path as Path,
     ThreadConflicts as ThreadConflicts,
+    common_path as common_path,
 )
 from irkit.ir.threads.independence import (
     LoopIndependence as LoopIndependence,

@@ -47,7 +47,7 @@ class ThreadConflicts:
         ones, others = self._accesses(left), self._accesses(right)
         if not any(access.writes for access, _ in (*ones, *others)):
             return False
-        common = _common(left_path, right_path)
+        common = common_path(left_path, right_path)
         for level, loop in enumerate(common):
             if is_thread_loop(loop):
                 free = [inner for inner in common[level + 1 :] if is_thread_loop(inner)]
@@ -134,7 +134,8 @@ def _is_one(loop: For, guards: Guards) -> bool:
     return any(var is loop.var for var, _ in guards)
 
 
-def _common(a: Path, b: Path) -> Path:
+def common_path(a: Path, b: Path) -> Path:
+    """Return the loops around two places that are the same, from the outermost inwards."""
     for at, (x, y) in enumerate(zip(a, b, strict=False)):
         if x is not y:
             return a[:at]

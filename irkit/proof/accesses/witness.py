@@ -50,10 +50,11 @@ def confirmed(func: PrimFunc, access: GuardedAccess, model: ModelValues) -> str 
     return ""
 
 
-def arguments(func: PrimFunc, model: ModelValues) -> list[Any]:
+def arguments(func: PrimFunc, model: ModelValues, *, varied: bool = False) -> list[Any]:
     """Return arrays and numbers for the parameters of a function.
 
-    Raises: NoArguments.
+    With ``varied``, arrays of floats and those that the model says nothing about hold numbers that
+    differ. Raises: NoArguments.
     """
     known: dict[Var, Any] = {}
     for var in (*dimension_vars(func.params), *(p for p in func.params if isinstance(p, Var))):
@@ -62,8 +63,13 @@ def arguments(func: PrimFunc, model: ModelValues) -> list[Any]:
     for param in func.params:
         if isinstance(param, Buffer):
             arrays[param] = _array(param, known)
-    for buffer in model.translation.buffers:
-        _fill(buffer, arrays, model, {view.buffer: view for view in walk(func.body, View)})
+    told = model.translation.buffers
+    for param, array in arrays.items():
+        if varied and (param.dtype.is_float or param not in told):
+            array.flat = [1 + at % 100 for at in range(array.size)]
+    for buffer in told:
+        if not (varied and buffer.dtype.is_float):
+            _fill(buffer, arrays, model, {view.buffer: view for view in walk(func.body, View)})
     return [known[param] if isinstance(param, Var) else arrays[param] for param in func.params]
 
 
