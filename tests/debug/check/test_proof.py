@@ -100,3 +100,27 @@ def test_what_was_run_decides_against_a_proof(monkeypatch: pytest.MonkeyPatch) -
     found = verdict(START, drop, prove=True)
     assert found.status == "differs"
     assert "a fault of irkit" in found.unproved
+
+
+@define_pass
+def in_any_order(func: PrimFunc) -> PrimFunc:
+    """Make every outermost loop parallel, which need not be right."""
+    return rewrite(func, lambda loop: loop.replace(kind="parallel"), on=For)
+
+
+@pytest.mark.parametrize(
+    ("index", "answer", "status"),
+    [("(i + x) % n", "independent", "same"), ("i % 1000", "carried", "races")],
+)
+def test_the_order_of_iterations_is_proved_or_refuted(index: str, answer: str, status: str) -> None:
+    func = parse(f"""
+def f(A: f32[n], C: f32[n], x: i64):
+    assert x >= 0 and x < 1000, "x"
+    for i in serial(0, n):
+        C[{index}] = A[i]
+""")
+    tested = verdict(func, in_any_order)
+    assert [each.answer for each in tested.orders] == ["not known"]
+    proved = verdict(func, in_any_order, prove=True)
+    assert proved.status == status
+    assert [(each.answer, each.loop) for each in proved.orders] == [(answer, "i")]

@@ -8,10 +8,10 @@ from click.testing import CliRunner, Result
 from irkit.cli.verbs import irkit
 from irkit.core import rewrite
 from irkit.debug import races_of_steps
-from irkit.ir import Evaluate, PrimFunc, parse, seq
+from irkit.ir import Evaluate, PrimFunc, Stmt, parse, seq
 from irkit.ir.threads import is_barrier
 from irkit.phases import DEFAULT
-from irkit.transform import Phase, define_pass, insert_pass
+from irkit.transform import define_pass
 
 pytest.importorskip("z3")
 
@@ -65,9 +65,19 @@ def test_threads_are_in_lockstep_until_a_pass_puts_barriers_in(tmp_path: Path) -
     assert not any(each.others for each in others if each.barriers)
 
 
-def test_a_pass_that_drops_a_barrier_is_wrong() -> None:
-    @define_pass
-    def drop_barriers(func: PrimFunc) -> PrimFunc:
-        return rewrite(func, lambda each: seq() if is_barrier(each) else None, on=Evaluate)
+@define_pass
+def drop_barriers(func: PrimFunc) -> PrimFunc:
+    """Remove the barriers, as a wrong pass would."""
 
-    assert drop_barriers.name == "drop-barriers"
+    def dropped(each: Evaluate) -> Stmt | None:
+        return seq() if is_barrier(each) else None
+
+    return rewrite(func, dropped, on=Evaluate)
+
+
+def test_a_pass_that_drops_a_barrier_is_wrong() -> None:
+    pipeline = DEFAULT.insert(drop_barriers, phase=2, after="thread-sync")
+    found = list(races_of_steps(pipeline.steps(parse(THREADS))))
+    wrong = [each for each in found if each.is_wrong]
+    assert [each.stage for each in wrong] == ["2: drop-barriers"]
+    assert "with no barrier between" in wrong[0].text_of(wrong[0].loops[0])
