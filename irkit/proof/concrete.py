@@ -73,6 +73,8 @@ class ModelValues:
         found = self.model[self.translation.loaded(buffer)]
         if found is None:
             return ModelElements({}, None)
+        if not buffer.shape:  # Its one element is a constant of z3.
+            return ModelElements({}, self._number(found, buffer.dtype))
         known: dict[tuple[int, ...], Any] = {}
         for at in range(found.num_entries()):
             entry = found.entry(at)

@@ -10,6 +10,7 @@ import msgspec
 
 from irkit.core import IRKitError, Node, substitute, walk
 from irkit.ir import Buffer, Expr, Interval, Load, Store, Var
+from irkit.ir.arith import simplify
 from irkit.proof.accesses.conditions import Conditions
 from irkit.proof.accesses.guarded_accesses import GuardedAccess
 from irkit.proof.algebra import Term
@@ -44,7 +45,11 @@ class PairSide:
         self.lanes = lanes
         self.facts = [self.of(fact) for fact in access.facts if fact.dtype.lanes in (1, lanes)]
         self.with_all_facts = access.complete and len(self.facts) == len(access.facts)
-        self.sides = [(self.of(index), self.of(extent)) for index, extent in access.sides]
+        spans = {**access.ranges, self.lane.number: Interval(0, lanes - 1)}
+        self.sides = [
+            (self.of(simplify(self.lane.of(index), spans)), self.of(extent))
+            for index, extent in access.sides
+        ]
 
     def of(self, expr: Expr) -> Expr:
         """Return an expression in this iteration, of a vector at the lane."""

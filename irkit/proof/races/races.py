@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from irkit.core import IRKitError, Span, deep_recursion, walk
-from irkit.ir import For, PrimFunc, Race, find_race
+from irkit.ir import For, MemoryLimit, PrimFunc, Race, StepLimit, find_race
 from irkit.ir.threads import (
     BarrierFinder,
     LoopIndependence,
@@ -16,15 +16,17 @@ from irkit.ir.threads import (
     is_thread_loop,
     stands_twice,
 )
-from irkit.proof.accesses.witness import MOST_STEPS, NoArguments, arguments
+from irkit.proof.accesses.witness import NoArguments, arguments
 from irkit.proof.concrete import ModelValues
 from irkit.proof.races.meetings import Meeting, ProvedConflicts, loop_meetings
 from irkit.proof.races.places import AccessTable
 from irkit.proof.solver import z3_module
 
 RaceStatus = Literal["independent", "carried", "depends on data", "not known"]
-MOST_MEETINGS = 4
+MOST_MEETINGS = 3
 """Pairs that may meet, of one loop, for which the function is run."""
+MOST_STEPS = 50_000
+"""Steps of a run, which are slow where each access is noted."""
 _WORST_FIRST: tuple[RaceStatus, ...] = ("carried", "depends on data", "not known")
 
 
@@ -139,5 +141,7 @@ def _races(func: PrimFunc, model: ModelValues) -> Iterator[Race | None]:
         try:
             args = arguments(func, model, varied=varied)
             yield find_race(func, *args, max_steps=MOST_STEPS, max_bytes=1 << 28)
-        except (NoArguments, IRKitError):
+        except (NoArguments, StepLimit, MemoryLimit):
+            return
+        except IRKitError:
             continue

@@ -105,7 +105,11 @@ def test_what_was_run_decides_against_a_proof(monkeypatch: pytest.MonkeyPatch) -
 @define_pass
 def in_any_order(func: PrimFunc) -> PrimFunc:
     """Make every outermost loop parallel, which need not be right."""
-    return rewrite(func, lambda loop: loop.replace(kind="parallel"), on=For)
+
+    def marked(loop: For) -> For:
+        return loop.replace(kind="parallel")
+
+    return rewrite(func, marked)
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,10 @@ for i in serial(0, {}):
 """
     assert statuses(body.format("n")) == {"in bounds"}
     assert statuses(body.format("n + 1")) >= {"out of bounds"}
+
+
+def test_an_index_from_memory_without_dimensions_depends_on_data() -> None:
+    assert statuses("C[P[()]] = f32(0.0)", "P: i64[()], C: f32[n]") == {
+        "in bounds",
+        "depends on data",
+    }
