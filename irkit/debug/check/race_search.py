@@ -17,7 +17,13 @@ from irkit.debug.execution.executors import CallOutcome, OutcomeCache
 from irkit.debug.execution.inputs import InputSet
 from irkit.debug.execution.orders import backwards, has_no_order
 from irkit.ir import Evaluate, For, PrimFunc, Race, StepLimit, find_race
-from irkit.ir.threads import LoopIndependence, independence, is_barrier, is_thread_loop
+from irkit.ir.threads import (
+    LoopIndependence,
+    independence,
+    is_barrier,
+    is_thread_loop,
+    outermost_nests,
+)
 
 RACE_STEPS = 20_000
 MAX_INPUTS = 2
@@ -42,6 +48,12 @@ def _inner_threads(loop: For) -> list[For]:
     """Return the other loops of the nest of threads that a loop begins, if it does."""
     inner = walk(loop.body, For) if is_thread_loop(loop) else ()
     return [each for each in inner if is_thread_loop(each)]
+
+
+def _nest_of(func: PrimFunc, inner: For) -> For:
+    """Return the outermost thread loop around a thread loop."""
+    nests = outermost_nests(func.body)
+    return next((nest for nest in nests if any(loop is inner for loop in walk(nest, For))), inner)
 
 
 def _barriers(func: PrimFunc) -> int:
@@ -79,6 +91,8 @@ class RaceSearch:
             return None
         if self._races_of(before).threads is None:
             return found.threads
+        if _nest_of(after, found.threads.loop) in outermost_nests(before.body):
+            return None  # It was there before the step.
         # Barriers were put in, and one is missing; none can be put inside a statement.
         added = _barriers(after) > _barriers(before)
         apart = found.threads.first.stmt is not found.threads.second.stmt

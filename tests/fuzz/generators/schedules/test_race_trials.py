@@ -24,9 +24,10 @@ def test_drawn_schedules_and_their_lowering_give_no_alarm() -> None:
     assert tally.answers["independent"] > 40
 
 
-def test_threads_beside_virtual_ones_give_no_alarm() -> None:
-    tally = race_trials((1207, 1283))  # The condition on a virtual thread, and the memory of one.
-    assert tally.schedules == tally.concurrent == 2
+def test_threads_beside_others_give_no_alarm() -> None:
+    # Memory of a virtual thread, a condition on one, and a reduction beside one with a barrier.
+    tally = race_trials((1207, 1283, 8154))
+    assert tally.schedules == tally.concurrent == 3
     assert not tally.alarms, next(iter(tally.alarms.values()))
 
 
