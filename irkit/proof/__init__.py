@@ -20,14 +20,14 @@ from irkit.proof.accesses.bounds import (
 from irkit.proof.exhaustion import (
     by_exhaustion as by_exhaustion,
 )
-from irkit.proof.functions.compare import (
-    StepProof as StepProof,
+from irkit.proof.functions.step import (
     prove_step as prove_step,
 )
 from irkit.proof.outcome import (
     Outcome as Outcome,
     Proved as Proved,
     Refuted as Refuted,
+    StepProof as StepProof,
     Unknown as Unknown,
 )
 from irkit.proof.prove import (

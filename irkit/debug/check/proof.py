@@ -44,7 +44,9 @@ def with_proof(
         with suppress(IRKitError):
             inputs = _inputs_for(subject.func, found.refuted)
             verdict = subject.verdict_on(inputs, verdict, before, after)
-    return replace(verdict, unproved=found.message)
+    return replace(
+        verdict, unproved=found.message, sizes="" if verdict.is_wrong else found.sizes_text
+    )
 
 
 def _with_orders(verdict: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:

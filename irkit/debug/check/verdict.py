@@ -39,11 +39,8 @@ class Verdict(msgspec.Struct, frozen=True):
     the reason. ``error`` holds the largest errors and the first wrong element, in ``buffer``;
     ``inputs`` names the set of inputs, ``how`` what ran the program, ``tried`` what it ran on.
     ``basis`` is what a verdict rests on. If a proof was asked for and not found, ``unproved`` is
-    the reason. ``orders`` is what is known of the loops without an order that the step made or
-    changed.
-    the reason. ``error`` holds the
-    largest errors and the first wrong element, in ``buffer``; ``inputs`` names the set of inputs,
-    ``how`` what ran the program, ``tried`` what it ran on. ``basis`` is what a verdict rests on.
+    the reason; ``sizes`` are those for which it was found, if there are some. ``orders`` is what is
+    known of the loops without an order that the step made or changed.
     ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
     """
 
@@ -62,6 +59,7 @@ class Verdict(msgspec.Struct, frozen=True):
     tried: str = ""
     basis: Basis = "not known"
     unproved: str = ""
+    sizes: str = ""
     orders: tuple[LoopOrder, ...] = ()
     level: str = "loop"
 

@@ -84,8 +84,10 @@ def _basis(verdict: Verdict) -> str:
     """Return what a verdict rests on, and what is known of loops without an order."""
     basis = f"{verdict.basis} on {verdict.tried}" if verdict.tried else ""
     basis = "proved for all values" if verdict.basis == "proved" else basis
-    missing = f"not proved: {verdict.unproved}" if verdict.unproved else ""
-    return "; ".join(filter(None, (basis, missing, verdict.order)))
+    some = f"proved for {verdict.sizes}" if verdict.sizes else ""
+    what = "not for all values" if some else "not proved"
+    missing = f"{what}: {verdict.unproved}" if verdict.unproved else ""
+    return "; ".join(filter(None, (some, basis, missing, verdict.order)))
 
 
 def _first_wrong(verdict: Verdict) -> str:

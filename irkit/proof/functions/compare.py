@@ -1,9 +1,7 @@
-"""Proof of a step: two versions of a function, compared statement by statement."""
+"""Two versions of a function, compared statement by statement."""
 
 from collections.abc import Callable
 from typing import Any
-
-import msgspec
 
 from irkit.core import deep_recursion
 from irkit.ir import (
@@ -34,34 +32,18 @@ from irkit.proof.functions.loads import TooManyLoads, as_index
 from irkit.proof.functions.memory import size
 from irkit.proof.functions.one_sided import OneSided, content_of
 from irkit.proof.functions.scope import NotShown, Scope, Side
-from irkit.proof.outcome import Refuted
+from irkit.proof.outcome import StepProof
 from irkit.proof.prover import Prover
 
 MOST_STATEMENTS = 20_000
 
 
-class StepProof(msgspec.Struct, frozen=True):
-    """Result of the proof of a step.
-
-    If the two versions are not ``proved`` to compute the same for all values, ``message`` gives the
-    reason, and ``refuted`` the values, if any, for which two expressions in the same place differ.
-    These are a sign of a fault and not a proof: a step may change two expressions that belong
-    together, such as the limits of a loop and the indices inside. ``pairs`` counts the claims on
-    the way.
-    """
-
-    proved: bool
-    message: str = ""
-    refuted: Refuted | None = None
-    pairs: int = 0
-
-
-def prove_step(before: PrimFunc, after: PrimFunc, prover: Prover | None = None) -> StepProof:
+def compare_statements(before: PrimFunc, after: PrimFunc, prover: Prover) -> StepProof:
     """Prove that two versions of a function compute the same, if they run the same statements.
 
     Raises: IRKitError if z3 is not installed; ProofFault as ``prove_equal``.
     """
-    scope = Scope(before, after, Prover() if prover is None else prover)
+    scope = Scope(before, after, prover)
     try:
         with deep_recursion:
             _Comparison(scope).functions(before, after)

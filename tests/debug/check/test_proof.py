@@ -4,6 +4,7 @@ import pytest
 
 from irkit.core import rewrite, substitute
 from irkit.debug.check import proof
+from irkit.debug.report.tables import verdict_table
 from irkit.ir import Const, Expr, FloorDiv, For, Load, Mul, PrimFunc, Store, eq, if_then_else, parse
 from irkit.proof import StepProof
 from irkit.transform import define_pass
@@ -75,6 +76,10 @@ def test_what_is_right_and_not_proved_was_tested() -> None:
     found = verdict(START, reversed_loops, prove=True)
     assert (found.status, found.basis) == ("same", "tested")
     assert "i became n - 1 - i, which differs at" in found.unproved
+    assert found.sizes.startswith("n = 0, 1, 2, 3, ")
+    (row,) = verdict_table([found]).columns[-1].cells
+    assert str(row).startswith(f"proved for {found.sizes}; tested on ")
+    assert "not for all values: i became n - 1 - i" in str(row)
 
 
 @pytest.mark.parametrize("wrong", [wrong_for_one_scalar, wrong_for_one_element])
