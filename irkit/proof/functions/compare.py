@@ -29,6 +29,7 @@ from irkit.ir import (
     lt,
 )
 from irkit.proof.functions.loads import TooManyLoads, as_index
+from irkit.proof.functions.loop_pieces import LoopPieces
 from irkit.proof.functions.memory import size
 from irkit.proof.functions.one_sided import OneSided, content_of
 from irkit.proof.functions.scope import NotShown, Scope, Side
@@ -36,6 +37,8 @@ from irkit.proof.outcome import StepProof
 from irkit.proof.prover import Prover
 
 MOST_STATEMENTS = 20_000
+MOST_WAYS = 400
+"""Attempts to compare statements with a loop cut into pieces."""
 
 
 def compare_statements(before: PrimFunc, after: PrimFunc, prover: Prover) -> StepProof:
@@ -60,6 +63,8 @@ class _Comparison:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.one_sided = OneSided(scope)
+        self.pieces = LoopPieces(scope, self.idles)
+        self.ways = MOST_WAYS
         self.left = MOST_STATEMENTS
 
     def functions(self, before: PrimFunc, after: PrimFunc) -> None:
@@ -97,6 +102,8 @@ class _Comparison:
             if self.left < 0:
                 raise NotShown("it has too many statements")
             a, b = old[-1] if old else None, new[-1] if new else None
+            if isinstance(a, For) and isinstance(b, For) and self._in_pieces(old, new):
+                continue
             if a is not None and b is not None and a.__class__ is b.__class__:
                 if self._looked_through(old, new, a, b):
                     continue
@@ -128,11 +135,84 @@ class _Comparison:
         """Look through the next statement of one of the sides, if that is possible: a frame first,
         and then a branch or a loop."""
         sides = [(old, self.scope.before), (new, self.scope.after)]
-        sides.sort(key=lambda side: bool(side[0]) and isinstance(side[0][-1], (For, If)))
-        self.one_sided.beside_loop = all(
-            bool(stmts) and isinstance(stmts[-1], For) for stmts in (old, new)
-        )
-        return any(self.one_sided.looked_through(stmts, side) for stmts, side in sides)
+        if self.pieces.without_idle(sides):
+            return True
+        sides.sort(key=lambda side: _ORDER.get(side[0][-1].__class__, 0) if side[0] else 0)
+        kinds = [stmts[-1].__class__ if stmts else None for stmts, _ in sides]
+        self.one_sided.beside_loop = kinds == [For, For]
+        if kinds == [Store, For] and not _is_vector(sides[0][0][-1]) and self._in_pieces(old, new):
+            return True
+        for stmts, side in sides:
+            # A branch beside a loop holds loops like it, which its copies would not be.
+            if kinds == [If, For] and isinstance(stmts[-1], For) and self._by_cases(old, new):
+                return True
+            if self.one_sided.looked_through(stmts, side):
+                return True
+        return (kinds != [For, For] and self._in_pieces(old, new)) or self._by_cases(old, new)
+
+    def _in_pieces(self, old: list[Stmt], new: list[Stmt]) -> bool:
+        """Compare what is left with a loop cut into pieces, if that shows that it is equal."""
+        for first, second in self.pieces.ways(old, new):
+            if self._is_equal([(first, second, None)]):
+                old.clear()
+                new.clear()
+                return True
+        return False
+
+    def _by_cases(self, old: list[Stmt], new: list[Stmt]) -> bool:
+        """Compare what is left twice, if one side has a branch there: where its condition holds,
+        and where it does not."""
+        for stmts, side in ((old, self.scope.before), (new, self.scope.after)):
+            match stmts[-1] if stmts else None:
+                case If(cond, then, otherwise):
+                    made = side.read(cond)
+                    self.one_sided.evaluated(made, side)
+                    cases: list[tuple[list[Stmt], list[Stmt], Expr | None]] = []
+                    for known, chosen in ((made, then), (logical_not(made), otherwise)):
+                        left = [*stmts[:-1], *_some(chosen)]
+                        cases.append((left, new, known) if stmts is old else (old, left, known))
+                    if not self._is_equal(cases):
+                        return False
+                    old.clear()
+                    new.clear()
+                    return True
+                case _:
+                    pass
+        return False
+
+    def idles(self, loop: For, side: Side) -> bool:
+        """Return True if a loop does nothing, because conditions in it never hold."""
+        var, known = loop.var.copy(), side.values.get(loop.var)
+        begin, end = side.read(loop.begin), side.read(loop.end)
+        side.values[loop.var] = var
+        body: list[list[Stmt]] = [[], []]
+        body[side is self.scope.after].append(loop.body)
+        with self.scope.counting(var, begin, end):
+            found = self._is_equal([(body[0], body[1], None)])
+        side.values.pop(loop.var)
+        if known is not None:
+            side.values[loop.var] = known
+        return found
+
+    def _is_equal(self, cases: list[tuple[list[Stmt], list[Stmt], Expr | None]]) -> bool:
+        """Return True if lists of statements are shown to be equal, each pair where a condition
+        holds; nothing is left of an attempt that fails."""
+        scope = self.scope
+        self.ways -= 1
+        if self.ways < 0:
+            return False
+        waiting, loaded = list(scope.waiting), list(scope.loaded)
+        values = dict(scope.before.values), dict(scope.after.values)
+        try:
+            for old, new, cond in cases:
+                scope.waiting[:] = waiting
+                with scope.under(_some(cond)):
+                    self.lists(old[::-1], new[::-1])
+        except NotShown:
+            scope.waiting[:], scope.loaded[:] = waiting, loaded
+            scope.before.values, scope.after.values = values
+            return False
+        return True
 
     # One method for each class of statements that both sides have.
 
@@ -180,8 +260,10 @@ class _Comparison:
             self._same_index(scope.before.read(x), scope.after.read(y), [])
 
     def loops(self, a: For, b: For) -> None:
-        if (a.kind, a.thread, a.attrs) != (b.kind, b.thread, b.attrs):
-            raise NotShown(f"a {a.kind} loop became a {b.kind} loop, or its attributes changed")
+        if (a.kind, a.thread) != (b.kind, b.thread):
+            raise NotShown(f"a {a.kind} loop became a {b.kind} loop")
+        if dict(a.attrs).get("reassoc") != dict(b.attrs).get("reassoc"):
+            raise NotShown("a loop permits another order of its operations")
         self.scope.loads(
             [self.scope.before.read(x) for x in (a.begin, a.end)],
             [self.scope.after.read(x) for x in (b.begin, b.end)],
@@ -287,6 +369,10 @@ def _some(item: Any) -> list[Any]:
     return [] if item is None else [item]
 
 
+def _is_vector(stmt: Stmt) -> bool:
+    return isinstance(stmt, Store) and stmt.value.dtype.lanes > 1
+
+
 def _what(stmt: Stmt | None) -> str:
     if stmt is None:
         return "nothing"
@@ -294,6 +380,8 @@ def _what(stmt: Stmt | None) -> str:
     return f"{kind} ({stmt.kind})" if isinstance(stmt, For) else kind
 
 
+_ORDER: dict[type[Stmt], int] = {If: 1, For: 2}
+"""What is looked through first: frames, and then branches before loops."""
 _CASES: dict[type[Stmt], Callable[[_Comparison, Any, Any], None]] = {
     Store: _Comparison.stores,
     For: _Comparison.loops,

@@ -56,7 +56,7 @@ class OneSided:
                 case Let(var, value, body) if self.replaces(side, var, value, body):
                     stmts[-1] = body
                     made = side.read(value)
-                    self._evaluated(made, side)
+                    self.evaluated(made, side)
                     side.values[var] = made
                 case Evaluate() as stmt if evaluates(stmt, "prefetch"):
                     stmts.pop()
@@ -66,7 +66,8 @@ class OneSided:
     def replaces(self, side: Side, var: Var, value: Expr, body: Stmt) -> bool:
         return self.scope.keeps(side, side.read(value), var, body)
 
-    def _evaluated(self, value: Expr, side: Side) -> None:
+    def evaluated(self, value: Expr, side: Side) -> None:
+        """Note the loads of a value that one side alone evaluates."""
         found = loads_of([value])
         if side is self.scope.before:
             # Where an index reads memory, the same text can later be another element.
@@ -132,6 +133,7 @@ class OneSided:
         ):
             return False
         if loop.kind == "vectorized" and side is self.scope.before and not self.beside_loop:
+            side.values.pop(loop.var, None)  # It may have been a number in another piece.
             stmts[-1] = in_lanes(loop, side, self.scope)
             return True
         if self._copies(stmts, side, loop):

@@ -23,10 +23,11 @@ from irkit.ir import (
     convert,
     dimension_vars,
     ge,
+    logical_and,
     lt,
 )
 from irkit.ir.arith import Claim, claim_of
-from irkit.proof.functions.loads import PerformedLoad, covering, loads_of
+from irkit.proof.functions.loads import PerformedLoad, as_index, covering, loads_of
 from irkit.proof.functions.memory import FlatView, MemoryOf, size
 from irkit.proof.limits import limits_of
 from irkit.proof.outcome import Proved, Refuted
@@ -136,14 +137,15 @@ class Scope:
         return isinstance(self.prover.prove(claim), Proved)
 
     def loads(self, before: Iterable[Expr], after: Iterable[Expr]) -> None:
-        """Prove that expressions of a statement perform no new load.
+        """Prove that expressions of a statement perform no new load, unless it is inside its
+        buffer.
 
         Raises: NotShown.
         """
         old, new = loads_of(before), [*self.waiting, *loads_of(after)]
         known = [*self.loaded, *old]
         for each in new:
-            if not self._covered(each, known):
+            if not self._covered(each, known) and not self._is_inside(each):
                 raise NotShown(f"{expr_text(each.load)} may be a new load")
         self.waiting.clear()
 
@@ -151,18 +153,25 @@ class Scope:
         cond = covering(new, old)
         if cond is None:
             return False
-        if isinstance(cond, Const):
-            return True
-        truth = Const(True, BOOL)
-        performed = new.performed
-        lanes = max(cond.dtype.lanes, performed.dtype.lanes)
-        wide = BOOL.with_lanes(lanes)
-        claim = claim_of(
-            convert(cond, wide),
-            convert(truth, wide),
-            self.ranges,
-            (*self.facts, performed),
-        )
+        return isinstance(cond, Const) or self._follows(cond, new)
+
+    def _is_inside(self, new: PerformedLoad) -> bool:
+        """Return True if a load is proved to be inside its buffer wherever it is performed."""
+        buffer = new.load.buffer
+        if buffer.strides is not None or not new.is_plain:
+            return False
+        inside: list[Expr] = []
+        for index, dim in zip(new.load.indices, buffer.shape, strict=True):
+            at = as_index(index)
+            inside += [ge(at, 0), lt(at, convert(self.before.read(dim), at.dtype))]
+        return self._follows(logical_and(*inside), new)
+
+    def _follows(self, cond: Expr, load: PerformedLoad) -> bool:
+        """Return True if a condition is proved to hold wherever a load is performed."""
+        performed = load.performed
+        lanes = BOOL.with_lanes(max(cond.dtype.lanes, performed.dtype.lanes))
+        sides = convert(cond, lanes), convert(Const(True, BOOL), lanes)
+        claim = claim_of(*sides, self.ranges, (*self.facts, performed))
         self.pairs += 1
         return isinstance(self.prover.prove(claim), Proved)
 

@@ -72,7 +72,7 @@ def test_equal_statements_are_proved(changes: list[tuple[str, str]]) -> None:
         ([("j - 1]", "j]")], "which differs at"),
         ([("j >= 1", "j >= 0")], "an exact meaning is missing for Add of f32"),
         ([("B[i] * 2 +", "B[i] * 2 + B[i + 1] * 0 +")], "may be a new load"),
-        ([("x * 2 >= 4", "x * 2 >= 4 + cast(B[i] * 0, i64)")], "may be a new load"),
+        ([("x * 2 >= 4", "x * 2 >= 4 + cast(B[i + 1] * 0, i64)")], "may be a new load"),
         ([("(A[i, j - 1] if j >= 1 else f32(0.0))", "f32(0.0)")], "became"),
         ([("B[i] * 2", "B[i] * 3")], "which differs at"),
         ([("x * 2 >= 4", "x >= 2")], "which differs at"),
