@@ -3,19 +3,22 @@
 import argparse
 import sys
 
-from tests.catalogue.run import GROUPS, Result, entries, run, table
+from tests.catalogue.run import SETS, Result, entries, run, table
 
 
 def main() -> int:
     """Print a table by class; the exit code is 1 if an entry was judged wrongly."""
     parser = argparse.ArgumentParser(prog="python -m tests.catalogue", description=__doc__)
     parser.add_argument("--native", action="store_true", help="run native code as well")
-    parser.add_argument("--only", choices=GROUPS, default="", help="one class of entries")
+    parser.add_argument("--set", choices=SETS, default="first", help="which set of entries")
+    parser.add_argument("--only", default="", help="one class of entries")
     parser.add_argument("--name", default="", help="entries with this text in their name")
     parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--verbose", action="store_true", help="print a line for each entry")
     given = parser.parse_args()
-    chosen = [entry for entry in entries(given.only) if given.name in entry.name]
+    chosen = [
+        entry for entry in entries(given.only, groups=SETS[given.set]) if given.name in entry.name
+    ]
     results: list[Result] = []
     for result in run(chosen, seed=given.seed, native=given.native or None):
         results.append(result)

@@ -18,7 +18,10 @@ Program = str | Callable[[], Function | IRModule]
 
 
 class Entry(NamedTuple):
-    """One pass on one program. ``contracts`` judges it by the contracts of a pass as well."""
+    """One pass on one program. ``contracts`` judges it by the contracts of a pass as well.
+
+    ``isolated``: the pass runs in a process of its own, because it ends the one that it runs in.
+    """
 
     group: str
     name: str
@@ -28,6 +31,7 @@ class Entry(NamedTuple):
     legal: bool
     graph: bool
     contracts: bool
+    isolated: bool = False
 
     def subject(self) -> Function | IRModule:
         """Return the program: a function if it has only one, else a module."""
@@ -55,7 +59,13 @@ class Entries:
         return iter(self.found)
 
     def __call__(
-        self, program: Program, *, declared: bool = False, graph: bool = False, **facts: Any
+        self,
+        program: Program,
+        *,
+        declared: bool = False,
+        graph: bool = False,
+        isolated: bool = False,
+        **facts: Any,
     ) -> Callable[[Callable[..., Any]], AnyPass]:
         """Make an entry of a pass or of a rule."""
 
@@ -69,7 +79,8 @@ class Entries:
             else:
                 on_graph, run = graph or issubclass(subject, GraphFunc), function
             made = define_pass(changes_rounding=declared, **facts)(run)
-            self._add(function.__name__.replace("_", " "), made.doc, program, made, on_graph)
+            name = function.__name__.replace("_", " ")
+            self._add(name, made.doc, program, made, graph=on_graph, isolated=isolated)
             return made
 
         return add
@@ -94,13 +105,23 @@ class Entries:
 
         run.__name__ = name.replace(" ", "_")
         made = define_pass(changes_rounding=declared)(run)
-        self._add(name, why, program, made, False)
+        self._add(name, why, program, made, graph=False)
 
-    def _add(self, name: str, why: str, program: Program, p: AnyPass, graph: bool) -> None:
-        entry = Entry(
-            self.group, name, " ".join(why.split()), program, p, self.legal, graph, self.contracts
+    def _add(
+        self,
+        name: str,
+        why: str,
+        program: Program,
+        p: AnyPass,
+        *,
+        graph: bool,
+        isolated: bool = False,
+    ) -> None:
+        why = " ".join(why.split())
+        contracts = self.contracts and not isolated
+        self.found.append(
+            Entry(self.group, name, why, program, p, self.legal, graph, contracts, isolated)
         )
-        self.found.append(entry)
 
 
 def _subject(function: Callable[..., Any]) -> type[Any]:

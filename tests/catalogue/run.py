@@ -6,12 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from irkit.debug import Verdict, check, contracts
+from irkit.debug import IsolationPolicy, Verdict, check, contracts
+from irkit.transform import Apply, apply_here
 from tests.catalogue.entries import Entry
 
 GROUPS = (
@@ -28,8 +29,13 @@ GROUPS = (
     "behaviour",
     "rare",
 )
+SECOND = ("peepholes", "floats", "nests", "threads", "memory", "models", "conduct")
+"""Classes of the second set."""
+SETS = {"first": GROUPS, "second": SECOND}
 MODULES = {"storage": ("storage", "views"), "loops": ("loops", "bodies")}
 """Classes whose entries are in more than one file."""
+SECONDS = 4.0
+"""How long a pass that runs in a process of its own may take."""
 Answer = Literal["found", "same", "not known", "error"]
 
 
@@ -49,16 +55,19 @@ class Result(NamedTuple):
         return self.answer == "found"
 
 
-def entries(only: str = "", *, legal: bool | None = None) -> list[Entry]:
+def entries(
+    only: str = "", *, legal: bool | None = None, groups: tuple[str, ...] = GROUPS
+) -> list[Entry]:
     """Return the entries of a class, or all, in order; ``legal`` restricts them to one side."""
     found: list[Entry] = []
     for side in ("bad", "legal"):
         if legal is not None and legal is not (side == "legal"):
             continue
-        for group in GROUPS:
+        for group in groups:
             if only in ("", group):
+                folder = "second." * (group in SECOND) + side
                 for stem in MODULES.get(group, (group,)):
-                    name = f"tests.catalogue.{side}.{stem}"
+                    name = f"tests.catalogue.{folder}.{stem}"
                     if importlib.util.find_spec(name) is not None:
                         found += importlib.import_module(name).entry
     return found
@@ -86,8 +95,9 @@ def _state_restored() -> Iterator[None]:
 
 
 def _judged(entry: Entry, seed: int, native: bool | None) -> tuple[Answer, str]:
-    with _state_restored():
-        rows = check(entry.pipeline().steps(entry.subject()), seed=seed, native=native)
+    with _state_restored(), _apply(entry) as apply:
+        steps = entry.pipeline().steps(entry.subject(), apply=apply)
+        rows = check(steps, seed=seed, native=native)
     wrong = [row for row in rows if row.is_wrong]
     if wrong:
         return "found", f"{wrong[0].status}: {wrong[0].message or wrong[0].wrong_element}"
@@ -100,6 +110,14 @@ def _judged(entry: Entry, seed: int, native: bool | None) -> tuple[Answer, str]:
     if unknown:
         return "not known", unknown[0].message
     return "same", "; ".join(_row(row) for row in rows if row.changed) or "nothing changed"
+
+
+def _apply(entry: Entry) -> AbstractContextManager[Apply]:
+    """Return what runs the pass: here, or in a process of its own for at most some seconds."""
+    if not entry.isolated:
+        return nullcontext(apply_here)
+    policy = IsolationPolicy("all", pass_timeout=SECONDS, crash_dir=None)
+    return policy.running(lambda name, reason: None)
 
 
 def _row(row: Verdict) -> str:
@@ -128,7 +146,7 @@ def table(results: list[Result]) -> str:
     """Return a table by class, and the names of the entries that were judged wrongly."""
     head = f"{'class':<11}{'bad':>5}{'found':>7}{'same':>6}{'not known':>11}{'error':>7}"
     lines = [head + f"{'legal':>8}{'alarms':>8}{'not known':>11}{'error':>7}{'seconds':>9}"]
-    for group in (*GROUPS, "all"):
+    for group in (*GROUPS, *SECOND, "all"):
         own = [r for r in results if group in (r.entry.group, "all")]
         if not own:
             continue
