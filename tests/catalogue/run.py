@@ -29,7 +29,7 @@ GROUPS = (
     "behaviour",
     "rare",
 )
-SECOND = ("peepholes", "floats", "nests", "threads", "memory", "models", "conduct")
+SECOND = ("peepholes", "floats", "nests", "threads", "memory", "models", "conduct", "hard")
 """Classes of the second set."""
 SETS = {"first": GROUPS, "second": SECOND}
 MODULES = {"storage": ("storage", "views"), "loops": ("loops", "bodies")}
