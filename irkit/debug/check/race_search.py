@@ -72,8 +72,9 @@ class RaceSearch:
     """A search for races on sets of inputs; each function is searched once.
 
     A step is only to blame for a race that was not there before it. Threads run in lockstep until
-    a pass puts barriers between them: neither steps of a schedule nor threads that a pass makes of
-    other loops race. Unless ``thorough``, functions whose loops are all independent are not run.
+    a pass puts barriers between them: steps of a schedule do not race. Threads that a pass makes of
+    other loops only race inside of one statement, where no barrier can be put. Unless ``thorough``,
+    functions whose loops are all independent are not run.
     """
 
     def __init__(self, inputs: Sequence[InputSet], *, thorough: bool = True) -> None:
@@ -87,15 +88,17 @@ class RaceSearch:
         found = self._races_of(after)
         if found.others is not None and self._races_of(before).others is None:
             return found.others
-        if found.threads is None or scheduling or not _has_threads(before):
+        if found.threads is None or scheduling:
             return None
+        apart = found.threads.first.stmt is not found.threads.second.stmt
+        if not _has_threads(before):
+            return None if apart else found.threads
         if self._races_of(before).threads is None:
             return found.threads
         if _nest_of(after, found.threads.loop) in outermost_nests(before.body):
             return None  # It was there before the step.
-        # Barriers were put in, and one is missing; none can be put inside a statement.
+        # Barriers were put in, and one is missing.
         added = _barriers(after) > _barriers(before)
-        apart = found.threads.first.stmt is not found.threads.second.stmt
         return found.threads if added and apart else None
 
     def has_race(self, func: PrimFunc) -> bool:

@@ -68,8 +68,8 @@ def input_sets(
 ) -> list[InputSet]:
     """Make sets of arguments, or one set if ``given`` names some of them; the rest is fractions.
 
-    Symbolic dimensions are small and differ from set to set, except those in ``dims``. Integers are
-    drawn from a range; among special values, those that are no indices or bounds are at the edges
+    Symbolic dimensions are small and differ from set to set, except those in ``dims``; symbolic
+    strides leave gaps in every other set. Integers are drawn from a range; among special values, those that are no indices or bounds are at the edges
     of their types. Names that the function does not have are ignored. Raises: ShapeError for an
     array that does not fit; TooLarge.
     """
@@ -86,7 +86,7 @@ def input_sets(
         kind = INPUT_KINDS[number % len(INPUT_KINDS)]
         rng = np.random.default_rng((abs(seed), number))
         wanted = SIZES if number == 0 else LARGER if number == 1 else rng.permutation(SIZES)
-        sizes = sizes_of(func, fixed, {}, [int(size) for size in wanted])
+        sizes = sizes_of(func, fixed, {}, [int(size) for size in wanted], gap=number % 2)
         args = arguments_of(func, sizes, _drawing(func, kind, rng, integers), {})
         shown = ", ".join(f"{var.name}={size}" for var, size in sizes.items())
         result.append(InputSet(f"{kind} {number}" + (f" ({shown})" if shown else ""), kind, args))
