@@ -13,6 +13,7 @@ from irkit.debug.check.rounding_error.precision import Precision, Runner, native
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.tried_inputs import describe_inputs
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.counterexamples import counterexample_sets
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
     CallOutcome,
@@ -43,6 +44,7 @@ class Subject:
         self._precision: Precision | None = None
         self._limits: dict[tuple[int, int, int], list[Array | None]] = {}
         self._settled: set[int] = set()
+        self._searched: dict[tuple[int, int], tuple[PrimFunc, PrimFunc]] = {}
         self._native_checked = False
         try:
             self._prepare()
@@ -169,10 +171,16 @@ class Subject:
         }
 
     def consider(self, before: PrimFunc, after: PrimFunc) -> None:
-        """Add inputs at the edges of the types and constants of a step, unless they were added
-        already, or the inputs are given."""
-        if self.runs and self.options.samples and not self.options.inputs:
-            self._edges.consider(before, after)
+        """Add inputs at the edges of the types and constants of a step, and counterexamples of the
+        expressions that it changed, unless they were added already, or the inputs are given."""
+        if not self.runs or not self.options.samples or self.options.inputs:
+            return
+        self._edges.consider(before, after)
+        if (id(before), id(after)) not in self._searched:
+            self._searched[id(before), id(after)] = before, after
+            dims, seed = self.options.dims, self.options.seed
+            for inputs in counterexample_sets(self.func, before, after, dims=dims, seed=seed):
+                self._edges.add(inputs)
 
     @property
     def tried(self) -> str:

@@ -69,9 +69,9 @@ def input_sets(
     """Make sets of arguments, or one set if ``given`` names some of them; the rest is fractions.
 
     Symbolic dimensions are small and differ from set to set, except those in ``dims``; symbolic
-    strides leave gaps in every other set. Integers are drawn from a range; among special values, those that are no indices or bounds are at the edges
-    of their types. Names that the function does not have are ignored. Raises: ShapeError for an
-    array that does not fit; TooLarge.
+    strides leave gaps in every other set. Integers are drawn from a range; among special values,
+    those that are no indices or bounds are at the edges of their types. Names that the function
+    does not have are ignored. Raises: ShapeError for an array that does not fit; TooLarge.
     """
     fixed = dict(dims or {})
     names = {param.name for param in func.params}

@@ -1,5 +1,5 @@
 """How far rounding can take each float of a program.
 
-Reading order: error_rules (one operation), running_error (a program that computes its own errors),
-precision (bounds on results).
+Reading order: bounded (a float and its error), error_rules (one operation), running_error (a
+program that computes its own errors), precision (bounds on results).
 """

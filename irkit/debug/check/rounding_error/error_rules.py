@@ -2,11 +2,24 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from irkit.core import Node, children, postorder, with_fields
+from irkit.debug.check.rounding_error.bounded import (
+    INF,
+    LARGEST,
+    NORMAL,
+    TINIEST,
+    ULPS,
+    UNIT,
+    Bounded,
+    both,
+    bounded_by,
+    is_power_of_two,
+    is_whole,
+    zero_like,
+)
 from irkit.ir import (
     F64,
     Add,
@@ -47,63 +60,8 @@ from irkit.ir import (
     select,
 )
 
-ULPS = 16
-"""Error of a function of the C library that a pass may make; see docs/semantics.md."""
-UNIT = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f64": 2.0**-52}
-"""Largest relative error of a rounding. That of f64 is doubled, as f64 itself computes it."""
-_TINIEST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
-_LARGEST = {"f16": 65504.0, "bf16": 3.3895e38, "f32": 3.4028e38, "f64": 1.7976e308}
-_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 _MOST_FACTORS = 8
 _WHOLE = ("floor", "ceil", "trunc", "round", "sign")
-_INF = float("inf")
-
-
-class Bounded(NamedTuple):
-    """The four numbers of a float: see ``running_error``."""
-
-    value: Expr
-    size: Expr
-    rate: Expr
-    error: Expr
-
-    @staticmethod
-    def exactly(value: Expr) -> "Bounded":
-        """Return a value without error."""
-        zero = zero_like(value)
-        return Bounded(value, call("abs", value), zero, zero)
-
-    @property
-    def total(self) -> Expr:
-        """Return the bound on the whole error."""
-        grown = self.rate / (1.0 - self.rate) * self.size
-        rounded = select(lt(self.rate, 0.5), grown, _INF)
-        return self.error + select(eq(self.rate, 0.0), 0.0, rounded)
-
-    @property
-    def is_exact(self) -> Expr:
-        return both(eq(self.rate, 0.0), eq(self.error, 0.0))
-
-
-def zero_like(value: Expr) -> Expr:
-    return const(0.0, F64.with_lanes(value.dtype.lanes))
-
-
-def both(*conditions: Expr) -> Expr:
-    """Combine conditions, all of which are evaluated."""
-    found = conditions[0]
-    for each in conditions[1:]:
-        found = found & each
-    return found
-
-
-def _is_whole(value: Expr) -> Expr:
-    return eq(call("floor", value), value)
-
-
-def _bounded_by(size: Expr, error: Expr, dtype: DType) -> Expr:
-    """Return the error, or an infinite one where a result may overflow or is no number."""
-    return select(le(size, _LARGEST[str(dtype.element)]), error, _INF)
 
 
 class ErrorRules:
@@ -183,6 +141,9 @@ class ErrorRules:
                 return self._sum(node, self._known(node.a), self._known(node.b))
             case Mul(a, b):
                 made = self._product(self._known(a), self._known(b), node.dtype)
+                for power, other in ((a, b), (b, a)):
+                    if is_power_of_two(power):
+                        made = self._scaled(made, self._known(power), self._known(other), node)
                 return self._in_any_order(node, made)
             case Div(a, b):
                 made = self._quotient(self._known(a), self._known(b), node.dtype)
@@ -207,20 +168,32 @@ class ErrorRules:
         size, unit = a.size + b.size, UNIT[str(node.dtype.element)]
         exact = self._exact(a, b, size, unit)
         rate = select(exact, 0.0, a.rate + b.rate + unit)
-        return Bounded(value, size, rate, _bounded_by(size, a.error + b.error, node.dtype))
+        return Bounded(value, size, rate, bounded_by(size, a.error + b.error, node.dtype))
 
     def _exact(self, a: Bounded, b: Bounded, size: Expr, unit: float) -> Expr:
         """Return where whole numbers give a whole number that fits the mantissa."""
-        fits = both(_is_whole(a.size), _is_whole(b.size), le(size, 1 / unit))
+        fits = both(is_whole(a.size), is_whole(b.size), le(size, 1 / unit))
         return both(a.is_exact, b.is_exact, fits)
 
     def _product(self, a: Bounded, b: Bounded, dtype: DType) -> Bounded:
         size, unit = a.size * b.size, UNIT[str(dtype.element)]
         exact = self._exact(a, b, size, unit)
         error = a.error * b.size + b.error * a.size + a.error * b.error
-        error = select(exact, 0.0, error + _TINIEST[str(dtype.element)])
+        error = select(exact, 0.0, error + TINIEST[str(dtype.element)])
         rate = select(exact, 0.0, a.rate + b.rate + unit)
-        return Bounded(a.value * b.value, size, rate, _bounded_by(size, error, dtype))
+        return Bounded(a.value * b.value, size, rate, bounded_by(size, error, dtype))
+
+    def _scaled(self, made: Bounded, power: Bounded, a: Bounded, node: Expr) -> Bounded:
+        """Return what is known of a product by a power of two: it is not rounded, in no order,
+        unless it may be denormal."""
+        error = bounded_by(made.size, a.error * power.size, node.dtype)
+        normal = ge(made.size - error, NORMAL[str(node.dtype.element)]) | eq(made.size, 0.0)
+        return Bounded(
+            made.value,
+            made.size,
+            select(normal, a.rate, made.rate),
+            select(normal, error, made.error),
+        )
 
     def _in_any_order(self, node: Binary, made: Bounded) -> Bounded:
         """Return what is known of a product: nothing if some of its factors alone may overflow, or
@@ -239,19 +212,19 @@ class ErrorRules:
         for each in factors:
             high, low = high * maximum(each, 1.0), low * minimum(each, 1.0)
         name = str(node.dtype.element)
-        fits = le(high, _LARGEST[name]) & (ge(low, _NORMAL[name]) | made.is_exact)
-        return made._replace(error=select(fits, made.error, _INF))
+        fits = le(high, LARGEST[name]) & (ge(low, NORMAL[name]) | made.is_exact)
+        return made._replace(error=select(fits, made.error, INF))
 
     def _quotient(self, a: Bounded, b: Bounded, dtype: DType) -> Bounded:
         """Divide; the quotient may be computed as a product by the reciprocal."""
-        unit, tiny = UNIT[str(dtype.element)], _TINIEST[str(dtype.element)]
+        unit, tiny = UNIT[str(dtype.element)], TINIEST[str(dtype.element)]
         value, apart = a.value / b.value, b.total
         least = call("abs", b.value) - apart
         size = a.size / least
         error = (a.error + call("abs", value) * apart) / least + tiny * (1.0 + a.size)
         error = error + 2 * unit * size
-        error = select(gt(least, 0.0), error, _INF)
-        error = _bounded_by(maximum(size, 1.0 / least), error, dtype)
+        error = select(gt(least, 0.0), error, INF)
+        error = bounded_by(maximum(size, 1.0 / least), error, dtype)
         return Bounded(value, size, a.rate, error)
 
     def _extremum(self, node: Binary, a: Bounded, b: Bounded) -> Bounded:
@@ -270,7 +243,7 @@ class ErrorRules:
         value = type(node)(a.value, b.value, a.value.dtype)
         size, unit = call("abs", value), UNIT[str(node.dtype.element)]
         exact = both(a.is_exact, b.is_exact)
-        error = _bounded_by(size, select(exact, 2 * unit * size, _INF), node.dtype)
+        error = bounded_by(size, select(exact, 2 * unit * size, INF), node.dtype)
         return Bounded(value, size, zero_like(value), error)
 
     def _choice(self, cond: Expr, a: Bounded, b: Bounded) -> Bounded:
@@ -285,7 +258,7 @@ class ErrorRules:
         test, doubt = self._at(cond), self._doubt[id(cond)][1]
         pairs = zip(a, b, strict=True)
         made = Bounded(*(Conditional(test, x, y, x.dtype) for x, y in pairs))
-        return made if doubt is None else made._replace(error=select(doubt, _INF, made.error))
+        return made if doubt is None else made._replace(error=select(doubt, INF, made.error))
 
     def _cast(self, given: Expr, dtype: DType) -> Bounded:
         unit, wide = UNIT[str(dtype.element)], F64.with_lanes(dtype.lanes)
@@ -293,16 +266,16 @@ class ErrorRules:
             value = Cast(self._at(given), wide)
             size = call("abs", value)
             error = select(le(size, 1 / unit), 0.0, 1.01 * unit * size)
-            error = _bounded_by(size, error, dtype)
+            error = bounded_by(size, error, dtype)
             doubt = self._doubt[id(given)][1]
-            error = error if doubt is None else select(doubt, _INF, error)
+            error = error if doubt is None else select(doubt, INF, error)
             return Bounded(value, size, zero_like(value), error)
         a = self._known(given)
         if UNIT[str(given.dtype.element)] <= unit and given.dtype != dtype:
             kept = eq(Cast(Cast(a.value, dtype), wide), a.value) & a.is_exact
             same = kept | ne(a.value, a.value)
-            error = a.error + _TINIEST[str(dtype.element)] + 1.01 * unit * a.size
-            error = _bounded_by(a.size, error, dtype)
+            error = a.error + TINIEST[str(dtype.element)] + 1.01 * unit * a.size
+            error = bounded_by(a.size, error, dtype)
             return a._replace(error=select(same, a.error, error))
         return a
 
@@ -315,11 +288,11 @@ class ErrorRules:
             return args[0]._replace(value=call("abs", args[0].value))
         value = call(name, *(arg.value for arg in args))
         apart = self._spread(name, args, value)
-        unit, tiny = UNIT[str(dtype.element)], _TINIEST[str(dtype.element)]
+        unit, tiny = UNIT[str(dtype.element)], TINIEST[str(dtype.element)]
         size = call("abs", value)
         if name in _WHOLE or name == "fmod":
             return Bounded(value, size, zero_like(value), apart)
-        error = _bounded_by(size, apart + ULPS * (tiny + 2 * unit * size), dtype)
+        error = bounded_by(size, apart + ULPS * (tiny + 2 * unit * size), dtype)
         return Bounded(value, size, zero_like(value), error)
 
     def _spread(self, name: str, args: Sequence[Bounded], value: Expr) -> Expr:
@@ -329,7 +302,7 @@ class ErrorRules:
         if name in ("sin", "cos"):
             return totals[0]
         if name == "fmod":
-            return select(exact, 0.0, zero_like(value) + _INF)
+            return select(exact, 0.0, zero_like(value) + INF)
         most = zero_like(value)
         for signs in product((-1.0, 1.0), repeat=len(args)):
             ends = [a.value + t * s for a, t, s in zip(args, totals, signs, strict=True)]
@@ -359,10 +332,10 @@ class ErrorRules:
             case Cast(value) if value.dtype.is_float:
                 a, total = self._known(value), self._known(value).total
                 ends = [cast(a.value + side * total, node.dtype.element) for side in (-1.0, 1.0)]
-                sure = eq(ends[0], ends[1]) & lt(total, _INF)
+                sure = eq(ends[0], ends[1]) & lt(total, INF)
                 return logical_not(eq(total, 0.0) | sure)
             case Call(_, args) if args and args[0].dtype.is_float:
-                return logical_not(lt(self._known(args[0]).total, _INF))
+                return logical_not(lt(self._known(args[0]).total, INF))
             case And(a, b) | Or(a, b):
                 first, second = self._doubt[id(a)][1], self._doubt[id(b)][1]
                 if second is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from irkit.core import IRKitError
 from irkit.debug.check.difference import is_float
-from irkit.debug.check.rounding_error.error_rules import ULPS, UNIT
+from irkit.debug.check.rounding_error.bounded import ULPS, UNIT
 from irkit.debug.check.rounding_error.running_error import PARTS, with_running_error
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.ir import Buffer, PrimFunc, from_numpy

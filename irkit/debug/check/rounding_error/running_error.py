@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irkit.core import deep_recursion
-from irkit.debug.check.rounding_error.error_rules import Bounded, ErrorRules
+from irkit.debug.check.rounding_error.bounded import Bounded
+from irkit.debug.check.rounding_error.error_rules import ErrorRules
 from irkit.ir import (
     F64,
     Allocate,
