@@ -8,7 +8,7 @@ import pytest
 from irkit.debug import check
 from tests.catalogue.entries import Entry
 from tests.catalogue.missed import FALSE_ALARMS, MISSED
-from tests.catalogue.run import GROUPS, Result, entries, judge, run
+from tests.catalogue.run import GROUPS, SECOND, Result, entries, judge, run
 
 SAMPLE = 6
 """Bad passes of each class in the fast test."""
@@ -50,6 +50,21 @@ def test_a_sample_of_the_bad_passes_is_found() -> None:
         own = [entry for entry in entries(group, legal=False) if _quick(entry)]
         chosen += draw.sample(own, min(SAMPLE, len(own)))
     assert not _said([result for result in run(chosen) if not result.right])
+
+
+def test_the_second_set() -> None:
+    found = entries(groups=SECOND)
+    assert len({_key(entry) for entry in found}) == len(found)
+    quick = [entry for entry in found if not entry.contracts and not entry.isolated]
+    assert len(quick) > 140
+    assert not _said([result for result in run(quick) if not result.right])
+
+
+@pytest.mark.long
+def test_the_second_set_in_processes_of_their_own() -> None:
+    slow = entries("conduct", groups=SECOND)
+    assert len(slow) == 13
+    assert not _said([result for result in run(slow) if not result.right])
 
 
 @pytest.mark.long

@@ -9,10 +9,11 @@ from irkit.core import walk
 from irkit.debug.check.difference import identical
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.execution.edge_inputs import EdgeInputs
+from irkit.debug.execution.edge_sizes import size_conditions
 from irkit.debug.execution.edge_values import edges_of, index_types
 from irkit.debug.execution.executors import CallOutcome, InterpreterExecutor, OutcomeCache
-from irkit.debug.execution.inputs import InputSet
-from irkit.ir import Block, Buffer, DType, PrimFunc, StepLimit, Store
+from irkit.debug.execution.inputs import InputSet, size_vars
+from irkit.ir import Block, Buffer, DType, Expr, PrimFunc, StepLimit, Store
 
 FIRST_STEPS, LATER_STEPS, MOST_STEPS = 100_000, 20_000, 240_000
 """Steps of the interpreter for the first step of a trace, each later one that brings constants, and
@@ -42,21 +43,27 @@ class EdgeSets:
         self.func, self.options, self.runs, self.inputs = func, options, runs, inputs
         self._constants: set[int | float] | None = None
         self._narrow: set[DType] = set()
+        self._conditions: set[Expr] = set()
         self._number = self._calls = 0
         # Who asks for few samples checks many programs, and covers the edges by them all.
         self._share = min(1.0, (options.samples / USUAL_SAMPLES) ** 2)
         self._left = int(MOST_STEPS * self._share)
+        self._dims = [var for var in size_vars(func) if var.name not in options.dims]
         self._started = _started_by_blocks(func)
 
     def consider(self, before: PrimFunc, after: PrimFunc) -> None:
-        """Add inputs for the types and constants of a step that were not met before."""
+        """Add inputs for the types, constants and conditions on sizes of a step that were not met
+        before."""
         first = self._constants is None
         known = self._constants or set()
         edges = edges_of((before, after), frozenset(known))
         types = index_types(before) ^ index_types(after)
         narrow = sorted((t for t in types - self._narrow if t.bits <= 16), key=str)
-        if not (first or edges.fresh or narrow):
+        found = size_conditions((before, after), self._dims)
+        conditions = [each for each in found if each not in self._conditions]
+        if not (first or edges.fresh or narrow or conditions):
             return
+        self._conditions.update(conditions)
         self._constants = known | set(edges.constants)
         self._narrow |= types
         made = EdgeInputs(
@@ -65,6 +72,7 @@ class EdgeSets:
             dims=self.options.dims,
             seed=self.options.seed,
             narrow=narrow,
+            conditions=conditions,
             start=self._number,
             fresh_only=not first,
         )

@@ -53,12 +53,12 @@ def _filled(
                 args[number] = type(args[number])(scalars[0])
         else:
             _fill(args[number], _of(rows, param.name))
-    shown = ", ".join(f"{source.name} {value}" for source, value in rows[0].values.items())
+    shown = ", ".join(f"{origin.name} {value}" for origin, value in rows[0].values.items())
     return InputSet(f"where expressions differ ({shown})", "edges", tuple(args))
 
 
 def _of(rows: Sequence[Counterexample], name: str) -> list[object]:
-    return [value for row in rows for source, value in row.values.items() if source.name == name]
+    return [value for row in rows for origin, value in row.values.items() if origin.name == name]
 
 
 def _fill(array: Array, values: Sequence[object]) -> None:

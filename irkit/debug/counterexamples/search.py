@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import IRKitError, children, deep_recursion, with_fields
-from irkit.debug.counterexamples.changed_values import ChangedValue, Source
+from irkit.core import IRKitError
+from irkit.debug.counterexamples.changed_values import ChangedValue, Origin
 from irkit.debug.counterexamples.drawn_values import are_few, drawn_values, neighbours
 from irkit.debug.counterexamples.inversion import turns
 from irkit.debug.execution.edge_values import Edges
-from irkit.ir import Broadcast, Buffer, Const, Expr, Load, Var, evaluate, index, ramp
+from irkit.debug.execution.many_values import Batch, computed
+from irkit.ir import Var
 
 Array = NDArray[Any]
-Batch = dict[Var, Array]
 KEPT = 8
 """Counterexamples of a pair of expressions."""
 
@@ -21,7 +21,7 @@ KEPT = 8
 class Counterexample(NamedTuple):
     """Values on which two expressions differ."""
 
-    values: dict[Source, Any]
+    values: dict[Origin, Any]
 
 
 def counterexamples(changed: ChangedValue, edges: Edges, seed: int) -> list[Counterexample]:
@@ -44,7 +44,7 @@ def _turning(changed: ChangedValue, batch: Batch, rng: np.random.Generator) -> l
     """Return batches on which comparisons are about to turn."""
     found: list[Batch] = []
     for root in (changed.before, changed.after, changed.given):
-        for turn in turns(root, lambda expr: _computed(expr, batch)):
+        for turn in turns(root, lambda expr: computed(expr, batch)):
             step = rng.integers(-1, 2, size=len(turn.values))
             found.append({**batch, turn.unknown: neighbours(turn.values, step)})
     return found
@@ -55,8 +55,8 @@ def _differing(changed: ChangedValue, batches: list[Batch]) -> list[dict[Var, An
 
 
 def _rows(changed: ChangedValue, batch: Batch) -> list[dict[Var, Any]]:
-    one, other = _computed(changed.before, batch), _computed(changed.after, batch)
-    weight = np.where(_computed(changed.given, batch), _weights(one, other), 0.0)
+    one, other = computed(changed.before, batch), computed(changed.after, batch)
+    weight = np.where(computed(changed.given, batch), _weights(one, other), 0.0)
     where = np.flatnonzero(weight)
     if not len(where):
         return []
@@ -79,33 +79,3 @@ def _weights(one: Array, other: Array) -> Array:
     signs = np.where((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)), 1e-300, 0.0)
     different = np.where(np.isnan(apart), np.inf, apart)
     return np.where(both, 0.0, np.where(a == b, signs, different))
-
-
-@deep_recursion
-def _computed(expr: Expr, batch: Batch) -> Array:
-    """Compute an expression of scalars on all values of a batch."""
-    count = len(next(iter(batch.values())))
-    buffers = {var: Buffer(var.name, (index(count),), var.dtype) for var in batch}
-    at = ramp(0, 1, count)
-    lanes = {
-        var: Load(buffer, (at,), None, var.dtype.with_lanes(count))
-        for var, buffer in buffers.items()
-    }
-    wide = _widened(expr, lanes, count, {})
-    return np.asarray(evaluate(wide, {buffers[var]: values for var, values in batch.items()}))
-
-
-def _widened(node: Expr, lanes: dict[Var, Load], count: int, done: dict[int, Expr]) -> Expr:
-    if id(node) not in done:
-        if isinstance(node, Var):
-            done[id(node)] = lanes[node]
-        elif isinstance(node, Const):
-            done[id(node)] = Broadcast(node, node.dtype.with_lanes(count))
-        else:
-            new: dict[int, Any] = {}
-            for child in children(node):
-                assert isinstance(child, Expr)
-                new[id(child)] = _widened(child, lanes, count, done)
-            changed: Any = with_fields(node, new)
-            done[id(node)] = changed.replace(dtype=node.dtype.with_lanes(count))
-    return done[id(node)]

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from irkit.debug.execution.covering_array import ANY, covering_rows
-from irkit.debug.execution.edge_sizes import LARGEST_OF_STEP, USUAL, assignments, wanted_sizes
+from irkit.debug.execution.edge_sizes import (
+    LARGEST_OF_STEP,
+    USUAL,
+    assignments,
+    deciding,
+    wanted_sizes,
+)
 from irkit.debug.execution.edge_values import (
     PER_CONSTANT,
     Array,
@@ -28,7 +34,7 @@ from irkit.debug.execution.inputs import (
 )
 from irkit.debug.execution.parameter_roles import Symbol, accumulates, inputs_of, steering
 from irkit.debug.execution.row_patterns import filled_rows, rows_of
-from irkit.ir import Buffer, DType, PrimFunc, Var, numpy_dtype
+from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, numpy_dtype
 
 MAX_BYTES = 1 << 22
 """Memory of the arguments of one set."""
@@ -47,7 +53,7 @@ class EdgeInputs:
 
     Parameters whose values become indices, sizes or bounds of loops get small numbers; sets of
     their own have larger and negative ones. With ``fresh_only``, the sets are those that only the
-    fresh constants and the ``narrow`` types of a step add.
+    fresh constants, the ``narrow`` types and the ``conditions`` on sizes of a step add.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class EdgeInputs:
         dims: Mapping[str, int],
         seed: int,
         narrow: Sequence[DType] = (),
+        conditions: Sequence[Expr] = (),
         start: int = 0,
         fresh_only: bool = False,
     ) -> None:
@@ -65,6 +72,7 @@ class EdgeInputs:
         self.number, self.fresh_only = start, fresh_only
         self.sizes = [var for var in size_vars(func) if var.name not in dims]
         self.beyond = [dtype.high + 2 for dtype in narrow]
+        self.conditions = conditions
         self.wanted = wanted_sizes(edges, fresh_only=fresh_only)
         self.steers = steering(func) - set(self.sizes)
         self.read = [p for p in func.params if p in inputs_of(func) - self.steers - {*self.sizes}]
@@ -107,6 +115,8 @@ class EdgeInputs:
         for size in self.beyond:
             for dim in self.sizes:
                 yield from self._made({**dict.fromkeys(self.sizes, 1), dim: size}, self._moderate)
+        for sizes in deciding(self.sizes, self.conditions):
+            yield from self._made(sizes, self._moderate)
         for sizes in assignments(self.sizes, self.wanted) if self.sizes else ():
             yield from self._made(sizes, self._moderate)
 
