@@ -51,6 +51,8 @@ class LoopCase:
         self.func: PrimFunc = sample.ir
         self.scheduled: PrimFunc = sample.ir
         self.lowered: PrimFunc = sample.ir
+        self.made: PrimFunc = sample.ir
+        """What the pipeline made; ``lowered`` is that, without contraction if bits are compared."""
         self.steps: list[Step] = []
         self.rounds = False
         self.about = ""
@@ -119,7 +121,7 @@ class LoopCase:
         apply = self.progress.apply
         self.steps = list(self.pipeline.steps(self.scheduled, verify=False, apply=apply))
         self.progress.fired = [step.name for step in self.steps if step.changed]
-        self.lowered = _last(self.steps, self.scheduled)
+        self.made = self.lowered = _last(self.steps, self.scheduled)
         if count_nodes(self.lowered) > _MOST_NODES:
             raise WrongSample("invalid", "it became too large to be run in time")
         problems = verify(self.lowered)

@@ -54,6 +54,11 @@ class ModelCase:
         self.scheduled = self.lowered = self.module
 
     @property
+    def made(self) -> IRModule:
+        """Return what the pipeline made."""
+        return self.lowered
+
+    @property
     def functions(self) -> tuple[Function, ...]:
         """Return the functions as drawn and as lowered."""
         modules = (self.module, self.lowered)

@@ -74,7 +74,7 @@ def mutants_of(module: str) -> tuple[Mutant, ...]:
     for number, how in sites(module):
         node = nodes[number]
         assert isinstance(node, (ast.expr, ast.stmt))
-        definition, what = definitions[id(node)], _what(node, _changed(node, how), above)
+        definition, what = definitions[id(node)], _what(node, changed_node(node, how), above)
         nth = alike[definition, what]
         made.append(Mutant(module, definition, what, nth, node.lineno, (number, how)))
         alike[definition, what] += 1
@@ -135,7 +135,7 @@ def _found(module: str, site: Site) -> tuple[ast.Module, _Node, _Node]:
     tree = ast.parse(source_of(module))
     node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
     assert isinstance(node, (ast.expr, ast.stmt))
-    return tree, node, _changed(node, how)
+    return tree, node, changed_node(node, how)
 
 
 def _shown(node: _Node) -> ast.expr:
@@ -171,7 +171,8 @@ class _Replacement(ast.NodeTransformer):
         return self.new if node is self.old else self.generic_visit(node)
 
 
-def _changed(node: _Node, how: str) -> _Node:
+def changed_node(node: _Node, how: str) -> _Node:
+    """Return what a way to change a node puts in its place; what is below it stays the same."""
     made = _copy(node)
     match made:
         case ast.BinOp() if how == "exchange":
