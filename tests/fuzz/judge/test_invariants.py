@@ -41,6 +41,21 @@ def test_an_invariant_can_be_checked_for_one_pass_whatever_the_number() -> None:
         assert judge(sample, invariants=names, number=number, about="lower-blocks").ok
 
 
+@define_pass(changes_rounding=True)
+def round_otherwise(func: PrimFunc) -> PrimFunc:
+    """Exchange the operands of additions, which may round otherwise."""
+    return rewrite(func, lambda node: Add(node.b, node.a, node.dtype), on=Add)
+
+
+@pytest.mark.parametrize("name", ["lowers alike", "does nothing anywhere", "runs otherwise"])
+def test_the_invariants_hold_for_a_pass_that_rounds_otherwise(name: str) -> None:
+    sample = sample_of(DEFAULT.insert(round_otherwise, phase=1))
+    for number in range(4):
+        found = judge(sample, invariants=[name], number=number)
+        assert found.ok, found.message
+        assert found.fired.count("round-otherwise") == 1
+
+
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_the_invariants_hold(name: str) -> None:
     for number in range(3):
