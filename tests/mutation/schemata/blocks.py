@@ -26,7 +26,7 @@ _MEMORY = 6 << 30
 _QUIET = 30.0
 """Seconds that a tier of one case may take."""
 _ALONE = Limits(60.0, _MEMORY)
-_FULL = 150
+_FULL = 40
 """A mutant is judged in every case that infects it up to this number, then ever less often."""
 _DEATHS = ("crash", "hang", "memory")
 _MESSAGE = 300

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from threading import Lock
 from time import monotonic
 
@@ -24,7 +25,7 @@ from tests.mutation.schemata.messages import (
 )
 
 BLOCK = 18
-"""Cases of a block."""
+"""Cases of a block. The first ones, in which most mutants are found, are a sixth as long."""
 ALONE_CASES = 1_500
 """Cases for a mutant that only an import switches on, which are all judged."""
 
@@ -89,17 +90,19 @@ class Campaign:
     def run_cases(self, count: int, end: float) -> None:
         """Judge cases until all mutants are found, or the time is over; ``end`` is on the clock of
         time.monotonic."""
-        blocks = iter(range(0, count, BLOCK))
+        early = range(0, min(count, 4 * BLOCK), BLOCK // 6)
+        starts = [*early, *range(4 * BLOCK, count, BLOCK), count]
+        blocks = iter(pairwise(starts))
         with ThreadPoolExecutor(len(self._children)) as pool:
-            list(pool.map(partial(self._blocks, blocks, count, end), self._children))
+            list(pool.map(partial(self._blocks, blocks, end), self._children))
 
-    def _blocks(self, blocks: Iterator[int], count: int, end: float, child: Child) -> None:
+    def _blocks(self, blocks: Iterator[tuple[int, int]], end: float, child: Child) -> None:
         while monotonic() < end:
             with self._lock:
-                first, alive = next(blocks, None), self._alive()
-            if first is None or not alive:
+                block, alive = next(blocks, None), self._alive()
+            if block is None or not alive:
                 return
-            order = BlockOrder(self.seed, first, min(first + BLOCK, count), alive)
+            order = BlockOrder(self.seed, *block, alive)
             self._merge(
                 msgspec.json.decode(_call(worker.run_block, order, child), type=BlockResult)
             )
