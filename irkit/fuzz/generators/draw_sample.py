@@ -13,6 +13,7 @@ import msgspec
 
 from irkit.fuzz.generators.aimed.aim import PassAim
 from irkit.fuzz.generators.aimed.aimed_programs import aimed_function
+from irkit.fuzz.generators.aimed.own_passes import own_aims
 from irkit.fuzz.generators.graphs.graph_samples import draw_graph, graph_function
 from irkit.fuzz.generators.loops.lane_loops import lane_function
 from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_function
@@ -47,7 +48,7 @@ from irkit.phases import GRAPH
 
 Drawer = Callable[[Picks], Sample]
 
-_BARE = 5
+_BARE = 4
 """One program in this many is a bare loop function."""
 _SEED_SCHEDULES = 40
 """One schedule in this many is of the seed corpus."""
@@ -59,11 +60,19 @@ _LED_EVERY = 7
 """One case in this many starts from the seed corpus; prime to the number of kinds, which take
 turns."""
 
+
+def _draw_aimed(picks: Picks) -> Sample:
+    """Draw a program with what one of irkit's own passes looks for."""
+    aim = picks.pick(own_aims())
+    return draw_loop_function(picks, make=partial(aimed_function, aim=aim))
+
+
 _some_loops = partial(loop_function, max_statements=3, wide=True)
 _LOOP_FORMS: tuple[Drawer, ...] = (
     *(4 * (partial(draw_loop_function, make=_some_loops),)),
     partial(draw_loop_function, make=lane_function),
     *(3 * (partial(draw_loop_function, make=thread_function),)),
+    *(8 * (_draw_aimed,)),
     draw_seed_function,
 )
 _FIXED = tuple(
@@ -79,7 +88,7 @@ _FIXED = tuple(
 
 
 def _draw_program(picks: Picks) -> Sample:
-    """Draw a program with arguments: mostly stages, one in five a bare loop function, and some that
+    """Draw a program with arguments: mostly stages, one in four a bare loop function, and some that
     apply operators of topi, or operations or functions to special values."""
     if picks.one_in(_BARE):
         return _draw_loops(picks)

@@ -7,6 +7,7 @@ an access, the checks must have stopped it before.
 
 from irkit.codegen import emit
 from irkit.core import IRKitError, Node, rewrite, walk
+from irkit.debug import is_concurrent
 from irkit.fuzz.judge.loops import LoopCase, target_of
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.ir import (
@@ -21,6 +22,7 @@ from irkit.ir import (
     convert,
 )
 from irkit.passes.loop import instrument_bounds
+from irkit.runtime import build_kernels
 from irkit.transform import Step
 
 _AFTER = "lower-blocks"
@@ -58,6 +60,21 @@ def _look_outside(case: LoopCase, moved: PrimFunc) -> None:
         if stopped and not without:
             why = f"a check stops an access in bounds: {found}"
             raise WrongSample("broken", why, instrument_bounds.name)
+        if stopped and not is_concurrent(checked):
+            _compare_native(checked, inputs.copied(), found)
+
+
+def _compare_native(checked: PrimFunc, args: list[object], wanted: str) -> None:
+    """Call native code that is to stop at the same access, with the same values."""
+    (kernel,) = build_kernels([checked], target_of(0))
+    try:
+        kernel(*args)
+        found = "nothing"
+    except IRKitError as error:
+        found = error.message
+    if found.removeprefix(f"{checked.name}: ") != wanted.removeprefix(_STOPPED):
+        why = f"native code says {found}, the interpreter {wanted}"
+        raise WrongSample("broken", why, instrument_bounds.name)
 
 
 def _with_checks(case: LoopCase) -> list[Step]:

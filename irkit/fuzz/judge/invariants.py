@@ -9,15 +9,18 @@ import os
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from irkit.codegen import ENTER, compile_object, emit
 from irkit.core import same
 from irkit.debug import contracts, equal_structure, schedule_steps
+from irkit.fuzz.judge.calls import calls_are_checked
 from irkit.fuzz.judge.checked_bounds import bounds_are_checked
 from irkit.fuzz.judge.files.read_text import round_trip
 from irkit.fuzz.judge.loops import LoopCase, lesser_target, target_of
 from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import WrongSample
+from irkit.fuzz.judge.packages import inputs_are_checked, package_reads_back
 from irkit.ir import PrimFunc
 from irkit.runtime import object_for, set_num_threads
 from irkit.schedule import ScheduleTrace
@@ -92,8 +95,19 @@ def cached_is_fresh(case: LoopCase, number: int) -> None:
     with _cache_folder():
         object_for(text, target_of(1))
         found = [object_for(text, target) for _ in range(2)]
+        _damage_cache(number)
+        found.append(object_for(text, target))
     if any(image != compile_object(text, target) for image in found):
         raise WrongSample("broken", "the object file from the cache differs from a new one")
+
+
+def _damage_cache(number: int) -> None:
+    """Change a byte of each object file in the cache, or cut it."""
+    for path in Path(os.environ["IRKIT_CACHE_DIR"]).iterdir():
+        whole = path.read_bytes()
+        at = number * 7919 % len(whole)
+        rest = b"" if number % 3 == 2 else bytes([whole[at] ^ 1]) + whole[at + 1 :]
+        path.write_bytes(whole[:at] + rest)
 
 
 def threads_agree(case: LoopCase, number: int) -> None:
@@ -131,10 +145,26 @@ def replays(case: LoopCase, number: int) -> None:
         raise WrongSample("broken", "the schedule read back from JSON makes a different function")
 
 
+def checks_arguments(case: LoopCase | ModelCase, number: int) -> None:
+    """Native code refuses wrong arguments, and with right ones computes the same."""
+    if isinstance(case, LoopCase):
+        calls_are_checked(case, number)
+    else:
+        inputs_are_checked(case, number)
+
+
+def packs(case: LoopCase | ModelCase, number: int) -> None:
+    """A model reads back from its package; a function has none."""
+    if isinstance(case, ModelCase):
+        package_reads_back(case, number)
+
+
 FOR_MODELS: dict[str, Callable[[LoopCase | ModelCase, int], None]] = {
     "print and parse": prints_and_parses,
     "passes keep contracts": passes_keep_contracts,
     "lowers alike": lowers_alike,
+    "checks arguments": checks_arguments,
+    "package reads back": packs,
 }
 """Those of ``INVARIANTS`` that hold for models too."""
 INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {

@@ -46,6 +46,8 @@ class ModelCase:
         # As for native code, which is made from its result.
         self.pipeline = for_target(sample.pipeline, target_of(3))
         self.wanted: list[list[Any]] = []
+        self.model: Model | None = None
+        """The model as unoptimised native code, if it was made."""
         with progress.running("draw"):
             try:
                 self.module = module_of(sample)
@@ -87,7 +89,7 @@ class ModelCase:
         planned = {_LOWER, _PLAN} <= set(self.sample.pipeline.names)
         if native and planned and _is_fixed(self.module):
             with self.progress.running("O0"):
-                model = _compiled(after)
+                model = self.model = _compiled(after)
             with self.progress.running("lowered"):  # Native code can write anywhere, unseen.
                 self.interpret(_with_kernels(after, model))
             with self.progress.running("O0"):

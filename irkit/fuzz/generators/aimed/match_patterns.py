@@ -13,10 +13,14 @@ from irkit.ir import (
     ANY_FLOAT,
     ANY_INTEGER,
     BOOL,
+    LT,
+    Add,
     And,
+    Binary,
     BitAnd,
     BitOr,
     BitXor,
+    Broadcast,
     Call,
     Compare,
     Const,
@@ -27,12 +31,17 @@ from irkit.ir import (
     Load,
     Not,
     Or,
+    Ramp,
     Shl,
     Shr,
     hole,
 )
 
 _OF_BOOLS = (And, Or, Not, Compare)
+_FIRST_OF: dict[type[Expr], type[Expr]] = {Compare: LT, Binary: Add}
+"""For a class of several operations, one of them."""
+_OF_LANES = (Ramp, Broadcast)
+"""Made for vectors only: here all values are scalars."""
 _OF_INTEGERS = (BitAnd, BitOr, BitXor, Shl, Shr)
 _ANYTHING = (Const, Load, Hole)
 
@@ -114,9 +123,10 @@ class _Reader:
         pattern = _alternatives(pattern)[0]
         if not isinstance(pattern, ast.MatchClass):
             return self._hole(dtype)
-        cls = self._class(pattern)
-        if cls is None or not issubclass(cls, Expr):
+        found = self._class(pattern)
+        if found is None or not issubclass(found, Expr) or found in _OF_LANES:
             raise _Unreadable
+        cls: type[Expr] = _FIRST_OF.get(found, found)
         given = _given(cls, pattern)
         if cls is Const:
             value = given.get("value")

@@ -5,14 +5,19 @@ import pytest
 from irkit.core import rewrite, walk
 from irkit.debug import input_sets
 from irkit.fuzz.generators.aimed.aim import PassAim, aim_of
-from irkit.fuzz.generators.aimed.aimed_programs import planted
+from irkit.fuzz.generators.aimed.aimed_programs import aimed_function, planted
 from irkit.fuzz.generators.aimed.match_patterns import patterns_in
 from irkit.fuzz.generators.aimed.opportunities import opportunities
+from irkit.fuzz.generators.aimed.own_passes import own_aims, own_passes
 from irkit.fuzz.generators.loops.loop_functions import loop_function
 from irkit.fuzz.picks import picks_of
 from irkit.ir import (
+    LT,
+    Add,
+    Binary,
     Call,
     Cast,
+    Compare,
     Const,
     Div,
     Expr,
@@ -114,6 +119,29 @@ def test_patterns_of_match_statements_are_read() -> None:
     assert isinstance(product.b, Cast)
     assert isinstance(product.b.value, Hole)
     assert product.b.value.on is Const
+
+
+def any_comparison(node: Expr) -> Expr | None:
+    match node:
+        case Compare(a=Binary(), b=Const(0)):
+            return node
+        case _:
+            return None
+
+
+def test_a_class_of_several_operations_stands_for_one_of_them() -> None:
+    (pattern,) = patterns_in(any_comparison)
+    assert isinstance(pattern, LT)
+    assert isinstance(pattern.a, Add)
+
+
+@pytest.mark.parametrize("name", [p.name for p in own_passes()])
+def test_programs_for_each_pass_of_irkit_are_valid_and_defined(name: str) -> None:
+    aim = dict(zip([p.name for p in own_passes()], own_aims(), strict=True))[name]
+    for number in range(8):
+        func = aimed_function(picks_of(number), aim)
+        assert verify(func) == []
+        InterpretedFunction(func)(*input_sets(func, samples=1)[0].copied())
 
 
 def test_nothing_is_run_and_no_source_is_needed() -> None:

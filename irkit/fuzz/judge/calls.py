@@ -1,0 +1,179 @@
+"""The invariant of calls: native code called through its checks computes the same, and arguments
+with one thing wrong are refused with the words of the interpreter.
+
+The checks of a call are emitted code and, once it has refused something, Python that finds the
+words; the interpreter binds arguments by code of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irkit.core import DTypeError, IRKitError, ShapeError
+from irkit.fuzz.generators.sample import Array
+from irkit.fuzz.judge.loops import LoopCase, target_of
+from irkit.fuzz.judge.outcome import WrongSample
+from irkit.ir import Buffer, InterpretedFunction, PrimFunc, Var
+from irkit.runtime import Kernel, build_kernels
+
+_MAX_STEPS = 200_000
+_MOST_BYTES = 1 << 26
+_ARGUMENTS = ("argument ", "dimension ", "stride ")
+"""How the messages about arguments begin."""
+_OVERLAPS = " is written and overlaps "
+_CHANGES = 4
+
+
+def calls_are_checked(case: LoopCase, number: int) -> None:
+    """Called through its stub, a function computes the same; it refuses what the interpreter does.
+
+    Raises: WrongSample.
+    """
+    func = case.lowered
+    (kernel,) = build_kernels([func], target_of(0))
+    for at, inputs in enumerate(case.sample.inputs):
+        if at in case.refused:
+            continue
+        args = inputs.copied()
+        kernel(*args)
+        why = case.reference.disagreement(at, args)
+        if why:
+            raise WrongSample("mismatch", f"native code called by its stub: {why}")
+    usable = [n for n in range(len(case.sample.inputs)) if n not in case.refused]
+    if usable and func.params:
+        inputs = case.sample.inputs[usable[number % len(usable)]]
+        for turn in range(_CHANGES):
+            _compare(func, kernel, lambda: inputs.copied(), number * _CHANGES + turn)
+
+
+def _compare(func: PrimFunc, kernel: Kernel, args: Callable[[], list[Any]], number: int) -> None:
+    """Change one argument, and compare what the interpreter and the call say of it."""
+    wrong = changed_arguments(func, args(), number)
+    if wrong is None:
+        return
+    wanted = _said_by_interpreter(func, changed_arguments(func, args(), number))
+    if wanted is None:
+        return
+    try:
+        kernel(*wrong)
+        found = ""
+    except IRKitError as error:
+        found = error.message
+    both = _OVERLAPS in wanted and _OVERLAPS in found  # Either of them may be named first.
+    if (sorted(found.split()) if both else found) != (sorted(wanted.split()) if both else wanted):
+        message = f"a call says {found or 'nothing'!r}, the interpreter {wanted or 'nothing'!r}"
+        raise WrongSample("broken", message)
+
+
+def _said_by_interpreter(func: PrimFunc, args: Sequence[Any] | None) -> str | None:
+    """Return what the interpreter says of arguments; None if something else is wrong, with which
+    native code must not run."""
+    assert args is not None
+    try:
+        InterpretedFunction(func)(*args, max_steps=_MAX_STEPS, max_bytes=_MOST_BYTES)
+    except IRKitError as error:
+        about = error.message.startswith((*_ARGUMENTS, f"{func.name} takes "))
+        known = isinstance(error, (DTypeError, ShapeError)) or about
+        return error.message if known and about else None
+    return ""
+
+
+def changed_arguments(func: PrimFunc, args: list[Any], number: int) -> list[Any] | None:
+    """Change one argument of a call, or the number of them; return None if that cannot be done."""
+    number, at = divmod(number, len(args) + 1)
+    if at == len(args):
+        return args[:-1] if number % 2 else [*args, args[-1]]
+    param = func.params[at]
+    if isinstance(param, Var):
+        values = _scalars(param)
+        args[at] = values[number % len(values)]
+        return args
+    assert isinstance(param, Buffer)
+    number, way = divmod(number, len(_ARRAYS) + 1)
+    if way == len(_ARRAYS):
+        return _overlapping(args, at, number)
+    made = _ARRAYS[way](args[at], number)
+    if made is None:
+        return None
+    args[at] = made
+    return args
+
+
+def _overlapping(args: list[Any], at: int, number: int) -> list[Any] | None:
+    """Pass one array twice, in place of another of its type and shape."""
+
+    own = _layout(args[at])
+    others = [each for n, each in enumerate(args) if n != at and _layout(each) == own]
+    if not others:
+        return None
+    args[at] = others[number % len(others)]
+    return args
+
+
+def _layout(value: Any) -> tuple[object, ...]:
+    return tuple(getattr(value, name, None) for name in ("dtype", "shape", "strides"))
+
+
+def _scalars(param: Var) -> list[Any]:
+    """Return values for a scalar parameter that it must not take, and some that it must."""
+    dtype = param.dtype
+    if dtype.is_float:
+        return [True, "1", None, 2, np.float64(1.5), 1 + 0j]
+    if dtype.is_bool:
+        return [0, 1.0, True, np.bool_(False), None]
+    edges = [dtype.low - 1, dtype.high + 1, dtype.high, dtype.low, 1 << 64, -(1 << 63)]
+    return [*edges, 1.0, True, np.int64(0), "1", np.zeros(1, np.int64)]
+
+
+def _grown(array: Array, number: int) -> Array | None:
+    if not array.ndim:
+        return None
+    room = [(0, 0)] * array.ndim
+    room[number % array.ndim] = (0, 1)
+    return np.pad(array, room)
+
+
+def _shrunk(array: Array, number: int) -> Array | None:
+    if not array.ndim or not array.shape[number % array.ndim]:
+        return None
+    return np.ascontiguousarray(np.delete(array, 0, axis=number % array.ndim))
+
+
+def _strided(array: Array, number: int) -> Array | None:
+    if not array.ndim:
+        return None
+    at = number % array.ndim
+    wide = np.repeat(array, 2, axis=at)
+    return wide[tuple(slice(None, None, 2 if n == at else 1) for n in range(array.ndim))]
+
+
+def _read_only(array: Array, number: int) -> Array:
+    array.flags.writeable = False
+    return array
+
+
+def _other_type(array: Array, number: int) -> Array:
+    types = [np.dtype(name) for name in ("f4", "i4", "f8", "i8", "u1", "?", "f2", "u4")]
+    others = [dtype for dtype in types if dtype != array.dtype]
+    return np.zeros(array.shape, others[number % len(others)])
+
+
+_ARRAYS: tuple[Callable[[Array, int], Any], ...] = (
+    _grown,
+    _shrunk,
+    _strided,
+    _other_type,
+    _read_only,
+    lambda array, number: array[None],
+    lambda array, number: array[0] if array.ndim > 1 and len(array) else None,
+    lambda array, number: array[::-1] if array.ndim else None,
+    lambda array, number: np.asfortranarray(array) if array.ndim > 1 else None,
+    lambda array, number: array.tolist(),
+    lambda array, number: array.view(_Subclass),
+)
+"""Ways to change an array; most make it one that must be refused."""
+
+
+class _Subclass(np.ndarray):
+    """An array of a class of its own."""

@@ -1,0 +1,79 @@
+"""Wrong calls are refused with the words of the interpreter, and a bug in the checks is found."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irkit.fuzz.generators import Kind
+from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.judge import Outcome, judge
+from irkit.fuzz.picks import picks_of
+from irkit.runtime import call, kernel, model
+from irkit.runtime.call import Explanation
+
+
+def found_in(kind: Kind, invariant: str, count: int = 12) -> Outcome | None:
+    """Return the first finding of an invariant in some samples."""
+    for number in range(count):
+        sample = draw_sample(kind, picks_of(100 + number))
+        outcome = judge(sample, invariants=[invariant], number=number)
+        if outcome.is_finding:
+            return outcome
+    return None
+
+
+@pytest.mark.parametrize("kind", ["programs", "schedules", "graphs", "onnx"])
+def test_calls_and_packages_are_right(kind: Kind) -> None:
+    for invariant in ("checks arguments", "package reads back"):
+        assert found_in(kind, invariant, 6) is None
+
+
+def _nothing(*args: Any) -> None:
+    """Check nothing."""
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "bug"),
+    [
+        (Explanation, "_check_overlap", _nothing),
+        (Explanation, "_check_shape", _nothing),
+        (kernel, "as_scalar", lambda func, place, value: value),
+        (kernel, "check_count", _nothing),
+        (call, "plain_array", np.asarray),
+    ],
+)
+def test_a_bug_in_the_checks_of_a_call_is_found(
+    where: Any, name: str, bug: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(where, name, bug)
+    found = found_in("programs", "checks arguments", 40)
+    assert found is not None
+    assert found.tier == "invariants"
+
+
+def _reversed(path: Any, contents: Any) -> None:
+    params = bytes(reversed(bytes(contents.params)))
+    WRITE(path, type(contents)(contents.plan, contents.objects, params, contents.target, ""))
+
+
+WRITE = model.write_package
+
+
+def test_a_package_with_other_weights_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "write_package", _reversed)
+    found = found_in("graphs", "package reads back", 30)
+    assert found is not None
+    assert "the loaded model computes something else" in found.message
+
+
+def _unchecked(spec: Any, dtype: Any, given: Any) -> Any:
+    return np.resize(np.asarray(given).astype(dtype), spec.shape)
+
+
+def test_inputs_of_a_model_that_are_not_checked_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "_check_input", _unchecked)
+    found = found_in("graphs", "checks arguments", 10)
+    assert found is not None
+    assert "wrong inputs raise nothing, expected" in found.message
