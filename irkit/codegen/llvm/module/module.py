@@ -26,7 +26,7 @@ from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.threads import split_threads
 
-EMITTER_VERSION = 2
+EMITTER_VERSION = 3
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 

@@ -21,6 +21,7 @@ from irkit.ir import (
     const,
     dtype,
     index,
+    parse,
     ramp,
     seq,
 )
@@ -142,3 +143,24 @@ def test_stores_of_constants_can_become_memset() -> None:
     (c,) = buffers("C")
     text = code(PrimFunc("memset", (c,), For(i, index(0), SIZE, Store(c, (i,), Const(0.0, F32)))))
     assert "irkit.kernel.memset:" in text
+
+
+TILED = """\
+def tiled(p: f32[2, 3, 4, 5], r: f32[14, 18, 16, 10]):
+    p_flat = view(p, f32[120], offset=0)
+    r_flat = view(r, f32[40320], offset=0)
+    for a in serial(i32(0), i32(14)):
+        for b in serial(i32(0), i32(18)):
+            for c in serial(i32(0), i32(16)):
+                for d in serial(i32(0), i32(10)):
+                    r_flat[a * i32(2880) + b * i32(160) + c * i32(10) + d] = \
+p_flat[a % i32(2) * i32(60) + b % i32(3) * i32(20) + c % i32(4) * i32(5) + d % i32(5)]
+"""
+
+
+def test_an_index_that_wraps_around_does_so_in_a_vectorised_loop() -> None:
+    kernel = compiled([parse(TILED)], complete_target(Target(opt_level=3)))["tiled"]
+    x = np.arange(120, dtype=np.float32).reshape(2, 3, 4, 5)
+    found = np.zeros((14, 18, 16, 10), np.float32)
+    kernel(x, found)
+    np.testing.assert_array_equal(found, np.tile(x, (7, 6, 4, 2)))
