@@ -75,7 +75,7 @@ def _reduction(function: Callable[..., Tensor]) -> Rule:
 
 
 def _arg(function: Callable[..., Tensor]) -> Rule:
-    return lambda args, o: function(args[0], o.int("axis"), o.flag("keepdims"))
+    return lambda args, o: function(args[0], o.int("axis"), o.flag("keepdims"), last=o.flag("last"))
 
 
 def _along(function: Callable[..., Tensor]) -> Rule:

@@ -1,7 +1,8 @@
 """Import of ONNX models.
 
-Reading order: model_file and encoding_errors (reading a file), model_checks (what is refused before
-the import), importer (the walk over the nodes), onnx_node (one node, as a converter sees it),
+Reading order: model_file and encoding_errors (reading a file), schemas and functions (what ONNX
+says of an operator), model_checks (what is refused before the import), importer (inputs and
+outputs), node_walk (the nodes), onnx_node and known_arrays (one node, as a converter sees it),
 convert.
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an
@@ -13,10 +14,12 @@ the first is converted. Inputs that decide a shape must be constants, or given a
 
 from irkit.frontend.onnx.convert import (
     CONVERTERS as CONVERTERS,
+    SHAPE_INPUTS as SHAPE_INPUTS,
 )
 from irkit.frontend.onnx.importer import (
     Shapes as Shapes,
     import_onnx as import_onnx,
+    shape_values as shape_values,
 )
 from irkit.frontend.onnx.model_checks import (
     UnsupportedModel as UnsupportedModel,
@@ -28,4 +31,5 @@ from irkit.frontend.onnx.model_file import (
 )
 from irkit.frontend.onnx.onnx_node import (
     ImportFailed as ImportFailed,
+    UnknownShape as UnknownShape,
 )

@@ -1,30 +1,19 @@
 """The import of an ONNX graph as a graph function, at the operator versions of the model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.core import IRKitError, IRModule, ShapeError, Span
-from irkit.frontend.onnx.convert import CONVERTERS
-from irkit.frontend.onnx.limits import MAX_INPUTS
-from irkit.frontend.onnx.model_checks import (
-    check_supported,
-    check_well_formed,
-    opset_of,
-    unknown_part,
-    version_of,
-)
+from irkit.core import IRKitError, IRModule, Span
+from irkit.frontend.onnx.functions import Functions
+from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
 from irkit.frontend.onnx.model_file import ModelLike, load_model
-from irkit.frontend.onnx.onnx_node import (
-    ImportFailed,
-    KnownArrays,
-    OnnxNode,
-    to_array,
-)
-from irkit.graph import Builder, TensorType, Value
+from irkit.frontend.onnx.node_walk import NodeWalk
+from irkit.frontend.onnx.onnx_node import ImportFailed, UnknownShape, to_array
+from irkit.graph import Builder, TensorType
 from irkit.ir import I64, DType, Expr, Var, const, from_numpy, numpy_dtype
 
 Shapes = Mapping[str, Sequence[int]]
@@ -46,23 +35,50 @@ def import_onnx(
     """
     proto = load_model(model)
     check_well_formed(proto)
-    opset = opset_of(proto)
-    check_supported(proto.graph, opset)
-    return _Importer(proto, opset, shapes or {}, values or {}).run()
+    opsets = versions_of(proto)
+    functions = Functions(proto)
+    check_supported(proto.graph.node, opsets, functions)
+    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run()
+
+
+def shape_values(
+    model: ModelLike, feeds: Mapping[str, ArrayLike], *, shapes: Shapes | None = None
+) -> dict[str, ArrayLike]:
+    """Return those of the inputs given that must be fixed by ``values``, because they decide a
+    shape.
+
+    Raises: as ``import_onnx`` does, for any other reason.
+    """
+    proto = load_model(model)
+    values: dict[str, ArrayLike] = {}
+    while True:
+        try:
+            import_onnx(proto, shapes=shapes, values=values)
+        except UnknownShape as error:
+            if error.input in values or error.input not in feeds:
+                raise
+            values[error.input] = feeds[error.input]
+        else:
+            return values
 
 
 class _Importer:
     def __init__(
-        self, proto: onnx.ModelProto, opset: int, shapes: Shapes, values: Mapping[str, ArrayLike]
+        self,
+        proto: onnx.ModelProto,
+        opsets: Mapping[str, int],
+        functions: Functions,
+        shapes: Shapes,
+        values: Mapping[str, ArrayLike],
     ) -> None:
         self.graph = proto.graph
-        self.opset = opset
         self.shapes = shapes
         self.values = values
         self.builder = Builder("main")
-        self.scope: dict[str, Value] = {}
         self.known = KnownArrays()
         self.dims: dict[str, Var] = {}
+        self.dims_of: dict[str, list[str]] = {}
+        self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
         self.sizes: dict[str, int] = {}
 
     def run(self) -> IRModule:
@@ -75,9 +91,8 @@ class _Importer:
             self._input(info)
         for tensor in self.graph.initializer:
             self._constant(tensor.name, to_array(tensor, "initializer"))
-        for proto in self.graph.node:
-            self._node(proto)
-        results = [self._result(info.name) for info in self.graph.output]
+        self.walk.convert(self.graph.node)
+        results = [self.walk.result(info.name, "model") for info in self.graph.output]
         func = self.builder.finish(
             *results,
             inputs=tuple(info.name for info in inputs if info.name not in self.values),
@@ -125,7 +140,7 @@ class _Importer:
             self._fix(info.name, dtype)
             return
         shape = self._shape(info.name, tensor)
-        self.scope[info.name] = self.builder.param(info.name, TensorType(shape, dtype))
+        self.walk.scope[info.name] = self.builder.param(info.name, TensorType(shape, dtype))
 
     def _shape(self, name: str, tensor: onnx.TypeProto.Tensor) -> tuple[Expr, ...]:
         dims = list(tensor.shape.dim)
@@ -153,76 +168,14 @@ class _Importer:
         key = _key(dim, name, at)
         if key in self.sizes:
             return const(self.sizes[key], I64)
+        self.dims_of.setdefault(key, []).append(name)
         return self.dims.setdefault(key, Var(key))
 
     def _constant(self, name: str, array: NDArray[np.generic]) -> None:
         from_numpy(array.dtype)
         value = self.builder.constant(array, name=name, span=Span("onnx", name))
-        self.scope[name] = value
+        self.walk.scope[name] = value
         self.known[value] = array
-
-    def _node(self, proto: onnx.NodeProto) -> None:
-        node = OnnxNode(
-            proto,
-            version=version_of(proto.op_type, self.opset),
-            inputs=[self._operand(proto, name) for name in proto.input],
-            builder=self.builder,
-            known=self.known,
-        )
-        if len(proto.input) > MAX_INPUTS:
-            raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")
-        unknown = unknown_part(proto, self.opset)
-        if unknown:
-            raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
-        try:
-            result: Any = CONVERTERS[proto.op_type](node)
-        except ImportFailed:
-            raise
-        except IRKitError as error:
-            hint = (isinstance(error, ShapeError) and self._remedy()) or error.hint
-            raise type(error)(
-                f"{node.title}: {error.message}", hint=hint, span=node.span
-            ) from error
-        values: Sequence[Value | None] = (result,) if isinstance(result, Value) else result
-        for at, name in enumerate(proto.output):
-            if name:
-                value = values[at] if at < len(values) else None
-                if value is None:
-                    raise node.fail(f"output {at} ({name!r}) is not supported")
-                self._define(name, value, node)
-
-    def _remedy(self) -> str:
-        """Return a hint how to fix the symbolic dimensions, or "" without any."""
-        inputs = [
-            f"{info.name!r}: (...)"
-            for info in self.graph.input
-            if any(_key(dim, info.name, at) in self.dims for at, dim in _dims(info))
-        ]
-        if not inputs:
-            return ""
-        return f"Fix {', '.join(self.dims)} on import: shapes={{{', '.join(inputs)}}}."
-
-    def _define(self, name: str, value: Value, node: OnnxNode) -> None:
-        if name in self.scope:
-            raise node.fail(f"{name!r} is defined twice")
-        self.scope[name] = value
-
-    def _operand(self, proto: onnx.NodeProto, name: str) -> Value | None:
-        if not name:
-            return None
-        if name not in self.scope:
-            title = proto.name or ",".join(proto.output)
-            later = any(name in node.output for node in self.graph.node)
-            raise ImportFailed(
-                f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines",
-                hint="A later node does: nodes must be in order of execution." if later else "",
-            )
-        return self.scope[name]
-
-    def _result(self, name: str) -> Value:
-        if name not in self.scope:
-            raise ImportFailed(f"no node defines output {name!r} of the model")
-        return self.scope[name]
 
 
 def _dims(

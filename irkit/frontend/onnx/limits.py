@@ -17,3 +17,9 @@ MAX_FIELDS = 200_000
 
 MAX_NESTING = 100
 """Messages inside each other: the limit of Protobuf."""
+
+MAX_FOLDED = 1 << 16
+"""Elements of an array that is computed on import, since it may decide a shape."""
+
+MAX_FUNCTION_DEPTH = 20
+"""Functions that are expanded inside each other."""

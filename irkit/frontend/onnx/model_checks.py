@@ -1,12 +1,14 @@
 """Checks before the import: names that are not text or not unique, an unknown operator set,
 operators without a converter."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import onnx
 
 from irkit.core import FormatError, IRKitError
 from irkit.frontend.onnx.convert import CONVERTERS
+from irkit.frontend.onnx.functions import Functions, body_of, has_body
+from irkit.frontend.onnx.schemas import domain_of, opsets_of, version_of
 
 
 class UnsupportedModel(IRKitError):
@@ -43,7 +45,14 @@ def _texts(model: onnx.ModelProto) -> Iterator[object]:
         yield from (dim.dim_param for dim in info.type.tensor_type.shape.dim)
     for tensor in graph.initializer:
         yield tensor.name
-    for node in graph.node:
+    yield from _node_texts(graph.node)
+    for function in model.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+        yield from _node_texts(function.node)
+
+
+def _node_texts(nodes: Iterable[onnx.NodeProto]) -> Iterator[object]:
+    for node in nodes:
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
         for attr in node.attribute:
             yield from (attr.name, attr.t.name)
@@ -63,61 +72,62 @@ def opset_of(model: onnx.ModelProto) -> int:
     Raises: FormatError if the model has none, or one that the installed onnx package does not
     know.
     """
-    versions = [each.version for each in model.opset_import if each.domain in ("", "ai.onnx")]
-    if not versions:
+    found = opsets_of(model.opset_import).get("")
+    if found is None:
         raise FormatError("the model does not say which version of the ONNX operators it uses")
     newest = onnx.defs.onnx_opset_version()
-    if not 1 <= max(versions) <= newest:
+    if not 1 <= found <= newest:
         raise FormatError(
-            f"the model uses version {max(versions)} of the ONNX operators; expected 1 to {newest}",
-            hint="A newer onnx package may support it." if max(versions) > newest else "",
+            f"the model uses version {found} of the ONNX operators; expected 1 to {newest}",
+            hint="A newer onnx package may support it." if found > newest else "",
         )
-    return max(versions)
+    return found
 
 
-def check_supported(graph: onnx.GraphProto, opset: int) -> None:
-    """Check that there is a converter for every node.
+def versions_of(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the version of each domain that a model imports; it must be known of the standard
+    operators if the model uses any.
 
+    Raises: FormatError.
+    """
+    if any(domain_of(node) == "" for node in model.graph.node) or not model.opset_import:
+        opset_of(model)
+    return opsets_of(model.opset_import)
+
+
+def check_supported(
+    nodes: Iterable[onnx.NodeProto], opsets: Mapping[str, int], functions: Functions
+) -> None:
+    """Check that there is a converter or a function for every node.
+
+    A function body that depends on the inputs is checked where it is expanded.
     Raises: UnsupportedModel with every node that has none.
     """
     missing: list[tuple[str, int, str]] = []
-    for node in graph.node:
-        standard = node.domain in ("", "ai.onnx")
-        version = version_of(node.op_type, opset) if standard else 0
-        if not version or node.op_type not in CONVERTERS:
-            name = node.op_type if standard else f"{node.domain}.{node.op_type}"
+    left = [(node, opsets) for node in nodes]
+    expanded: set[tuple[str, str]] = set()
+    while left:
+        node, versions = left.pop(0)
+        local = functions.local(node)
+        version = version_of(node, versions)
+        if local is None and version and converter_name(node) in CONVERTERS:
+            continue
+        body = local or body_of(node, versions)
+        if body is not None:
+            if (node.domain, node.op_type) not in expanded:
+                expanded.add((node.domain, node.op_type))
+                left += [(inner, body.opsets) for inner in body.proto.node]
+        elif not has_body(node, versions):
             called = node.name or ",".join(node.output)
-            missing.append((name, version or (opset if standard else 0), called))
+            missing.append(
+                (converter_name(node), version or versions.get(domain_of(node), 0), called)
+            )
     if missing:
         raise UnsupportedModel(missing)
 
 
-def version_of(op_type: str, opset: int) -> int:
-    """Return the version in which an operator last changed at or before ``opset``; 0 if it did not
-    exist yet."""
-    schema = _schema(op_type, opset)
-    return 0 if schema is None else int(schema.since_version)
-
-
-def unknown_part(node: onnx.NodeProto, opset: int) -> str:
-    """Return an attribute, input or output of a node that its operator does not have at this
-    version; "" if there is none.
-
-    To ignore an attribute would compute something other than the model means.
-    """
-    schema = _schema(node.op_type, opset)
-    if schema is None:
-        return ""
-    for attr in node.attribute:
-        if attr.name not in schema.attributes:
-            return f"attribute {attr.name!r}"
-    if len(node.input) > schema.max_input:
-        return f"input {schema.max_input}"
-    return f"output {schema.max_output}" if len(node.output) > schema.max_output else ""
-
-
-def _schema(op_type: str, opset: int) -> onnx.defs.OpSchema | None:
-    try:
-        return onnx.defs.get_schema(op_type, opset, "")
-    except onnx.defs.SchemaError:
-        return None
+def converter_name(node: onnx.NodeProto) -> str:
+    """Return the name of an operator in the table of converters: with its domain, unless it is a
+    standard one."""
+    domain = domain_of(node)
+    return f"{domain}.{node.op_type}" if domain else node.op_type

@@ -1,7 +1,7 @@
 """One ONNX node as a converter sees it: attributes, inputs as graph values, and the builder."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from irkit.core import IRKitError, ShapeError, Span
+from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
-from irkit.graph import Builder, TensorType, Value
-from irkit.ir import DType, as_int
+from irkit.graph import Builder, TensorType, Value, as_attrs
+from irkit.ir import DType, as_int, numpy_dtype
 
 
 class ImportFailed(IRKitError):
     """A node of a model cannot be imported; the message names it."""
 
 
-class KnownArrays(dict[Value, NDArray[np.generic]]):
-    """Arrays of constants, and the number of bytes in those that nodes filled from a shape."""
+class UnknownShape(ImportFailed):
+    """A shape depends on what is only known when the model runs; ``input`` is the name of a value
+    that would decide it, as a rule of an input of the model."""
 
-    made_bytes = 0
+    input = ""
 
 
 class OnnxNode:
@@ -37,12 +39,16 @@ class OnnxNode:
         inputs: Sequence[Value | None],
         builder: Builder,
         known: KnownArrays,
+        shape_inputs: Sequence[int] = (),
+        defaults: Mapping[str, onnx.AttributeProto] | None = None,
     ) -> None:
         self.proto = proto
         self.version = version
         self.inputs = list(inputs)
         self.builder = builder
         self._known = known
+        self._shape_inputs = shape_inputs
+        self._defaults = defaults or {}
         self._attrs = {attr.name: attr for attr in proto.attribute}
 
     @property
@@ -72,12 +78,26 @@ class OnnxNode:
         """Return an error about this node, to be raised."""
         return ImportFailed(f"{self.title}: {message}", hint=hint, span=self.span)
 
-    def op(self, name: str, *args: Value, **attrs: Any) -> Value:
-        """Emit one graph operator for this node."""
-        made = self.builder.op(name, *args, name=self.label, span=self.span, **attrs)
+    def op(self, name: str, *args: "Value | float", **attrs: Any) -> Value:
+        """Emit one graph operator for this node.
+
+        A number among the arguments becomes a constant of the type of the last tensor.
+        """
+        tensors = [arg for arg in args if isinstance(arg, Value)]
+        given = [arg if isinstance(arg, Value) else self.scalar(arg, tensors[-1]) for arg in args]
+        made = self.builder.op(name, *given, name=self.label, span=self.span, **attrs)
         if isinstance(made.type, TensorType):
             self.check_size([dim for dim in map(as_int, made.type.shape) if dim is not None])
+        self._known.follow(made, name, given, as_attrs(attrs))
         return made
+
+    def scalar(self, number: float, like: Value) -> Value:
+        """Emit a number as a constant of the element type of a value."""
+        return self.constant(np.array(number).astype(numpy_dtype(self.dtype(like))))
+
+    def cast(self, value: Value, dtype: DType) -> Value:
+        """Convert a value to an element type, unless it has that."""
+        return value if self.dtype(value) == dtype else self.op("cast", value, dtype=dtype)
 
     def check_size(self, shape: Sequence[int]) -> None:
         """Raise ImportFailed if a tensor is so large that the model must be damaged or
@@ -125,17 +145,25 @@ class OnnxNode:
 
         Raises: ImportFailed if the value is only known when the model runs.
         """
+        assert at in self._shape_inputs, f"SHAPE_INPUTS must list input {at} of {self.title}"
         value = self.optional(at)
         if value is None:
             return None
         known = self._known.get(value)
         if known is None:
-            raise self.fail(
-                f"its {what} (input {value.name!r}) decides a shape, but is only known when the "
-                "model runs",
-                hint=f"Fix it on import: values={{{value.name!r}: array}}.",
-            )
+            raise self._unknown_shape(value, what)
         return known
+
+    def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
+        origin = self._known.origin(value).name
+        error = UnknownShape(
+            f"{self.title}: its {what} (input {value.name!r}) decides a shape, but is only known "
+            "when the model runs",
+            hint=f"Fix it on import: values={{{origin!r}: array}}.",
+            span=self.span,
+        )
+        error.input = origin
+        return error
 
     def ints(self, at: int, what: str) -> tuple[int, ...] | None:
         """Return an input that decides a shape as integers."""
@@ -209,7 +237,7 @@ class OnnxNode:
         return to_array(cast(onnx.TensorProto, proto), self.title)
 
     def _get(self, name: str, kind: int, default: Any) -> Any:
-        attr = self._attrs.get(name)
+        attr = self._attrs.get(name, self._defaults.get(name))
         if attr is None:
             if default is None:
                 raise self.fail(f"attribute {name!r} is missing")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from irkit.frontend.onnx import CONVERTERS
+from irkit.fuzz.generators.onnx_models.operators import ONNX_DRAWS
 from irkit.fuzz.generators.operators.structured import OPERATORS
 from irkit.fuzz.generators.sample import LOOP_SAMPLES, Kind
 from irkit.fuzz.generators.schedules.draw_table import WITHOUT
@@ -34,7 +34,7 @@ _ALL: dict[str, tuple[object, ...]] = {
     "pass": tuple(p.name for p in BUILTIN),
     "op": tuple(OPS),
     "step": _STEPS,
-    "onnx": tuple(CONVERTERS),
+    "onnx": tuple(ONNX_DRAWS),
     "topi": tuple(OPERATORS),
     "staged": tuple(DIRECTIVES),
 }

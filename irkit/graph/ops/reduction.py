@@ -76,11 +76,20 @@ def _arg_types(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _arg(name: str, run: Callable[..., Array]) -> OpSpec:
-    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
-        axis, keepdims = options.int("axis"), options.flag("keepdims")
-        return np.asarray(run(given[0], axis=axis, keepdims=keepdims)).astype(np.int64)
+    """Return the operator of the first extreme along an axis, or with ``last`` the last."""
 
-    attributes = (Attribute("axis", "int", 0), Attribute("keepdims", "bool", False))
+    def arrays(given: tuple[Array, ...], options: OpOptions) -> Array:
+        (x,), axis, keepdims = given, options.int("axis"), options.flag("keepdims")
+        if not options.flag("last"):
+            return np.asarray(run(x, axis=axis, keepdims=keepdims)).astype(np.int64)
+        back = np.asarray(run(np.flip(x, axis), axis=axis, keepdims=keepdims)).astype(np.int64)
+        return np.asarray(x.shape[axis] - 1 - back)
+
+    attributes = (
+        Attribute("axis", "int", 0),
+        Attribute("keepdims", "bool", False),
+        Attribute("last", "bool", False),
+    )
     return OpSpec(name, "reduction", ("x",), _arg_types, arrays, attributes, resolve=with_axis)
 
 

@@ -1,127 +1,116 @@
-"""Every node case of ONNX's own back-end suite whose operators irkit has: compiled natively and
-compared.
+"""Every node case of ONNX's own back-end suite: computed as the suite expects, or refused for the
+reason that ``refused_node_cases.txt`` lists.
 
-Inputs that decide a shape are graph inputs there; they are specialised with ``values=``.
+The interpreter runs all of them, native code one for each operator and kind of elements, and the
+others in the long run. Inputs that decide a shape are graph inputs there; they are fixed by
+``values=``.
 """
 
-import re
-import warnings
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
-import onnx
-import onnx.backend.test.loader
 import pytest
-from numpy.typing import NDArray
-from onnx.backend.test.case.test_case import TestCase as NodeCase
+from onnx import TensorProto
+from onnx.helper import make_node
 
-import irkit
-from irkit.core import IRKitError
-from irkit.frontend.onnx import CONVERTERS, ImportFailed
-from irkit.ir import from_numpy
+from irkit.frontend.onnx import CONVERTERS, shape_values
+from tests.frontend.onnx import node_cases as suite
+from tests.frontend.onnx.models import floats, model_of
 
-# Inputs that must be known on import, by operator.
-SPECIALISED = {
-    "ConstantOfShape": (0,),
-    "Dropout": (1, 2),
-    "Reshape": (1,),
-    "Squeeze": (1,),
-    "Unsqueeze": (1,),
-}
-
-# Cases that cannot pass, each with the error it must give.
-RANDOM = (ImportFailed, "training mode draws random numbers")
-REFUSED = {
-    "test_training_dropout": RANDOM,
-    "test_training_dropout_default": RANDOM,
-    "test_training_dropout_default_mask": RANDOM,
-    "test_training_dropout_mask": RANDOM,
-}
+PARTS = 16
 
 
 @cache
-def cases() -> tuple[NodeCase, ...]:
-    """Return the cases with known operators and tensors of supported types."""
-    with warnings.catch_warnings():  # The suite divides by zero while it makes other cases.
-        warnings.simplefilter("ignore")
-        found = onnx.backend.test.loader.load_model_tests(kind="node")
-    return tuple(case for case in found if has_known_operators(case) and has_known_types(case))
+def outcomes() -> dict[str, suite.Outcome]:
+    return {case.name: suite.judge(case, suite.interpreted) for case in suite.node_cases()}
 
 
-def has_known_operators(case: NodeCase) -> bool:
-    return all(
-        node.domain in ("", "ai.onnx") and node.op_type in CONVERTERS
-        for node in case.model.graph.node
-    )
+@cache
+def accepted() -> list[suite.NodeCase]:
+    return [case for case in suite.node_cases() if case.name not in suite.refused()]
 
 
-def has_known_types(case: NodeCase) -> bool:
-    for info in (*case.model.graph.input, *case.model.graph.output):
-        if not info.type.HasField("tensor_type"):
-            return False
-        try:
-            from_numpy(onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type))
-        except (IRKitError, KeyError):
-            return False
-    return True
+@cache
+def chosen() -> list[suite.NodeCase]:
+    """Return the first case of each operator and kind of elements, without expanded functions."""
+    first: dict[tuple[str, str], suite.NodeCase] = {}
+    for case in accepted():
+        if "_expanded" not in case.name:
+            first.setdefault((suite.operator_of(case), suite.type_class(case)), case)
+    return list(first.values())
 
 
-def feeds_of(case: NodeCase, inputs: list[Any]) -> dict[str, NDArray[Any]]:
-    return dict(zip((info.name for info in case.model.graph.input), inputs, strict=True))
+def test_no_case_is_wrong_by_the_interpreter() -> None:
+    wrong = {name: each.reason for name, each in outcomes().items() if each.status == "wrong"}
+    assert wrong == {}
 
 
-def values_of(case: NodeCase, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Pick the inputs that decide a shape."""
-    names = {
-        node.input[at]
-        for node in case.model.graph.node
-        for at in SPECIALISED.get(node.op_type, ())
-        if at < len(node.input)
-    }
-    return {name: array for name, array in feeds.items() if name in names}
+def test_cases_that_are_refused_are_listed_with_their_reasons() -> None:
+    found = {name: each.reason for name, each in outcomes().items() if each.status == "refused"}
+    assert found == suite.refused()
 
 
-def check(case: NodeCase) -> None:
-    """Compile and run a case; raise where it differs from what the suite expects."""
-    for inputs, expected in case.data_sets:
-        feeds = feeds_of(case, inputs)
-        values = values_of(case, feeds)
-        model = irkit.compile(case.model, values=values, verify=True)
-        got = model.run({name: array for name, array in feeds.items() if name not in values})
-        assert list(got) == [info.name for info in case.model.graph.output]
-        for array, want in zip(got.values(), expected, strict=True):
-            assert array.shape == want.shape
-            assert array.dtype == want.dtype
-            np.testing.assert_allclose(array, want, rtol=case.rtol, atol=case.atol)
+def judged_natively(cases: list[suite.NodeCase]) -> list[str]:
+    judged = {case.name: suite.judge(case, suite.native) for case in cases}
+    return [
+        f"{name}: {each.status}: {each.reason}"
+        for name, each in judged.items()
+        if each.status in ("refused", "wrong")
+    ]
 
 
-@pytest.mark.parametrize("operator", sorted(CONVERTERS))
-def test_every_case_of_an_operator_gives_what_the_suite_expects(operator: str) -> None:
-    own = [case for case in cases() if case.model.graph.node[-1].op_type == operator]
-    assert own
-    for case in own:
-        if case.name not in REFUSED:
-            try:
-                check(case)
-            except Exception as error:
-                raise AssertionError(f"{case.name}: {error}") from error
+@pytest.mark.parametrize("part", range(PARTS))
+def test_native_code_computes_a_case_of_each_operator_and_type(part: int) -> None:
+    assert judged_natively(chosen()[part::PARTS]) == []
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_refused_case_fails_for_the_reason_given(name: str) -> None:
-    kind, reason = REFUSED[name]
-    (case,) = [case for case in cases() if case.name == name]
-    with pytest.raises(kind, match=re.escape(reason)):
-        check(case)
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+def test_native_code_computes_every_case(part: int) -> None:
+    rest = [case for case in accepted() if case not in chosen()]
+    assert judged_natively(rest[part::PARTS]) == []
+
+
+def test_every_converter_is_used_by_an_accepted_case() -> None:
+    used = {node.op_type for case in accepted() for node in case.nodes}
+    missing = {name for name in CONVERTERS if name.rpartition(".")[2] not in used}
+    assert missing == {"GlobalLpPool"}  # The suite has no case of it.
 
 
 def test_the_suite_is_there() -> None:
-    found = cases()
-    assert len(found) >= 200
+    found = suite.node_cases()
+    assert len(found) >= 1800
     assert len({case.name for case in found}) == len(found)
-    kinds = {info.type.tensor_type.elem_type for case in found for info in case.model.graph.input}
-    assert len(kinds) >= 10
-    specialised = [case for case in found if values_of(case, feeds_of(case, case.data_sets[0][0]))]
-    assert len(specialised) >= 25
+    statuses = [each.status for each in outcomes().values()]
+    assert statuses.count("as is") >= 1000
+    assert statuses.count("with values") >= 200
+
+
+def test_a_wrong_result_and_a_wrong_type_are_noticed() -> None:
+    (case,) = [case for case in suite.node_cases() if case.name == "test_abs"]
+
+    def almost(
+        *args: object,
+    ) -> tuple[list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]], int]:
+        (found,), _ = suite.interpreted(*args)  # pyright: ignore[reportArgumentType]
+        return [found * found.dtype.type(1.01)], 0
+
+    def widened(
+        *args: object,
+    ) -> tuple[list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]], int]:
+        (found,), _ = suite.interpreted(*args)  # pyright: ignore[reportArgumentType]
+        return [found.astype(np.float64)], 0
+
+    assert suite.judge(case, suite.interpreted).status == "as is"
+    assert suite.judge(case, almost).status == "wrong"
+    assert suite.judge(case, widened).status == "wrong"
+
+
+def test_only_inputs_that_decide_a_shape_are_fixed() -> None:
+    nodes = [
+        make_node("Cast", ["n"], ["m"], to=TensorProto.INT64),
+        make_node("Reshape", ["x", "m"], ["y"]),
+    ]
+    model = model_of(nodes, {"x": (2, 3), "n": (1,), "unused": (2,)}, ["y"], opset=13)
+    feeds = {"x": floats(2, 3), "n": np.array([6], np.float32), "unused": floats(2)}
+    assert list(shape_values(model, feeds)) == ["n"]

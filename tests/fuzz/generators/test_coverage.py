@@ -12,7 +12,8 @@ from irkit.graph import OPS
 
 def test_every_operator_is_drawn() -> None:
     assert set(DRAWS) == set(OPS)
-    assert set(ONNX_DRAWS) == set(CONVERTERS)
+    # The others are judged by the cases of ONNX's own suite.
+    assert set(ONNX_DRAWS) <= set(CONVERTERS)
 
 
 # They take thousands of samples to come up.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from irkit.frontend.onnx.convert.arithmetic import aligned_operands
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import BOOL, numpy_dtype
@@ -21,34 +22,13 @@ def unary(name: str) -> Callable[[OnnxNode], Value]:
 def binary(name: str) -> Callable[[OnnxNode], Value]:
     """Convert an operator of two arguments.
 
-    Source: Add, Sub, Mul, Div; before version 7 they broadcast only if attribute ``broadcast`` is
-    set, from ``axis`` on.
+    Source: Add, Sub, Mul, Div, comparisons and logic, in every version.
     """
 
     def convert(node: OnnxNode) -> Value:
-        a, b = node.input(0), node.input(1)
-        if node.version < 7:
-            b = _aligned(node, a, b)
-        return node.op(name, a, b)
+        return node.op(name, *aligned_operands(node))
 
     return convert
-
-
-def _aligned(node: OnnxNode, a: Value, b: Value) -> Value:
-    """Align the second operand with the dimensions of the first, as the old attributes ask."""
-    if not node.integer("broadcast", 0):
-        if node.type(a).shape != node.type(b).shape:
-            raise node.fail(
-                f"{a.name!r} and {b.name!r} differ in shape, and attribute broadcast is not 1"
-            )
-        return b
-    if not node.has("axis"):
-        return b
-    axis = node.axis(node.integer("axis"), node.rank(a))
-    trailing = node.rank(a) - axis - node.rank(b)
-    if trailing < 0:
-        raise node.fail(f"{b.name!r} does not fit into {a.name!r} from axis {axis} on")
-    return node.op("reshape", b, shape=node.shape(b) + (1,) * trailing)
 
 
 def variadic(name: str) -> Callable[[OnnxNode], Value]:

@@ -1,10 +1,11 @@
-"""Normalisation: BatchNormalization and LRN."""
+"""Normalisation over batches, channels, groups and axes."""
 
 import numpy as np
 
+from irkit.frontend.onnx.convert.arithmetic import element_type
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
-from irkit.ir import numpy_dtype
+from irkit.ir import F32, numpy_dtype
 
 
 def batch_normalization(node: OnnxNode) -> Value | tuple[Value | None, ...]:
@@ -70,3 +71,127 @@ def lrn(node: OnnxNode) -> Value:
         beta=node.number("beta", 0.75),
         bias=node.number("bias", 1.0),
     )
+
+
+def layer_normalization(node: OnnxNode) -> tuple[Value | None, ...]:
+    """Normalise over the axes from one on, in the type that ``stash_type`` names.
+
+    Source: LayerNormalization-17.
+    """
+    x, scale, bias = node.input(0), node.input(1), node.optional(2)
+    kind = node.dtype(x)
+    axes = _from_axis(node, x)
+    stash = element_type(node, node.integer("stash_type", 1))
+    wide = node.cast(x, F32 if kind.bits < 32 else kind)
+    normal, mean, inverse = _normalised(node, wide, axes)
+    result = node.op("multiply", node.cast(normal, kind), scale)
+    if bias is not None:
+        result = node.op("add", result, bias)
+    return (
+        result,
+        node.cast(mean, stash) if node.wants(1) else None,
+        node.cast(inverse, stash) if node.wants(2) else None,
+    )
+
+
+def rms_normalization(node: OnnxNode) -> Value:
+    """Divide by the root of the mean square over the axes from one on.
+
+    Source: RMSNormalization-23.
+    """
+    x, scale = node.input(0), node.input(1)
+    kind = node.dtype(x)
+    wide = node.cast(x, F32 if kind.bits < 32 else kind)
+    square = node.op(
+        "mean", node.op("multiply", wide, wide), axes=_from_axis(node, x), keepdims=True
+    )
+    root = node.op("sqrt", node.op("add", square, node.number("epsilon", 1e-5)))
+    return node.op("multiply", node.cast(node.op("divide", wide, root), kind), scale)
+
+
+def _from_axis(node: OnnxNode, x: Value) -> tuple[int, ...]:
+    rank = node.rank(x)
+    return tuple(range(node.axis(node.integer("axis", -1), rank), rank))
+
+
+def _normalised(node: OnnxNode, x: Value, axes: tuple[int, ...]) -> tuple[Value, Value, Value]:
+    """Return x of mean 0 and variance 1 over some axes, its mean, and 1 / its deviation."""
+    mean = node.op("mean", x, axes=axes, keepdims=True) if axes else x
+    centred = node.op("subtract", x, mean)
+    squares = node.op("multiply", centred, centred)
+    variance = node.op("mean", squares, axes=axes, keepdims=True) if axes else squares
+    deviation = node.op("sqrt", node.op("add", variance, node.number("epsilon", 1e-5)))
+    inverse = node.op("reciprocal", deviation)
+    return node.op("multiply", centred, inverse), mean, inverse
+
+
+def instance_normalization(node: OnnxNode) -> Value:
+    """Normalise each channel of each image.
+
+    Source: InstanceNormalization-1 to InstanceNormalization-22.
+    """
+    x = node.input(0)
+    kind, rank = node.dtype(x), node.rank(x)
+    wide = node.cast(x, F32 if kind.bits < 32 else kind)
+    normal, _, _ = _normalised(node, wide, tuple(range(2, rank)))
+    scale, bias = (
+        node.op("reshape", node.input(at), shape=(-1, *(1,) * (rank - 2))) for at in (1, 2)
+    )
+    return node.op("add", node.op("multiply", node.cast(normal, kind), scale), bias)
+
+
+def group_normalization(node: OnnxNode) -> Value:
+    """Normalise groups of channels of each image.
+
+    Source: GroupNormalization-18 (scale and bias for each group) and GroupNormalization-21 (for
+    each channel).
+    """
+    x = node.input(0)
+    kind, shape, groups = node.dtype(x), node.shape(x), node.integer("num_groups")
+    if len(shape) < 2 or groups < 1 or shape[1] % groups:
+        raise node.fail(f"x of shape {shape} has no {groups} groups of channels")
+    wide = node.cast(x, F32 if kind.bits < 32 else kind)
+    grouped = node.op("reshape", wide, shape=(shape[0], groups, -1))
+    normal = node.cast(_normalised(node, grouped, (2,))[0], kind)
+    if node.version < 21:
+        scale, bias = (node.op("reshape", node.input(at), shape=(-1, 1)) for at in (1, 2))
+        scaled = node.op("add", node.op("multiply", normal, scale), bias)
+        return node.op("reshape", scaled, shape=shape)
+    normal = node.op("reshape", normal, shape=shape)
+    tail = (-1, *(1,) * (len(shape) - 2))
+    scale, bias = (node.op("reshape", node.input(at), shape=tail) for at in (1, 2))
+    return node.op("add", node.op("multiply", normal, scale), bias)
+
+
+def mean_variance_normalization(node: OnnxNode) -> Value:
+    """Subtract the mean and divide by the deviation over some axes.
+
+    Source: MeanVarianceNormalization-9, MeanVarianceNormalization-13.
+    """
+    x = node.input(0)
+    kind, rank = node.dtype(x), node.rank(x)
+    wide = node.cast(x, F32 if kind.bits < 32 else kind)
+    axes = tuple(sorted({node.axis(axis, rank) for axis in node.integers("axes", (0, 2, 3))}))
+    mean = node.op("mean", wide, axes=axes, keepdims=True) if axes else wide
+    centred = node.op("subtract", wide, mean)
+    squares = node.op("multiply", centred, centred)
+    variance = node.op("mean", squares, axes=axes, keepdims=True) if axes else squares
+    deviation = node.op("add", node.op("sqrt", variance), 1e-9)
+    return node.cast(node.op("divide", centred, deviation), kind)
+
+
+def lp_normalization(node: OnnxNode) -> Value:
+    """Divide by the norm along an axis; where that is 0, the result is 0.
+
+    Source: LpNormalization-1, LpNormalization-22.
+    """
+    x, p = node.input(0), node.integer("p", 2)
+    if p not in (1, 2):
+        raise node.fail(f"p is {p}; expected 1 or 2")
+    axes = (node.axis(node.integer("axis", -1), node.rank(x)),)
+    if p == 1:
+        norm = node.op("sum", node.op("abs", x), axes=axes, keepdims=True)
+    else:
+        squares = node.op("sum", node.op("multiply", x, x), axes=axes, keepdims=True)
+        norm = node.op("sqrt", squares)
+    return node.op("where", node.op("equal", norm, 0), 0, node.op("divide", x, norm))

@@ -109,3 +109,91 @@ def concat(node: OnnxNode) -> Value:
         raise node.fail("it has no inputs")
     axis = node.integer("axis", 1) if node.version < 4 else node.integer("axis")
     return node.op("concat", *inputs, axis=node.axis(axis, node.rank(inputs[0])))
+
+
+def expand(node: OnnxNode) -> Value:
+    """Broadcast a tensor with a shape, in which a 1 keeps the dimension of the tensor.
+
+    Source: Expand-8, Expand-13.
+    """
+    x, wanted = node.input(0), node.ints(1, "shape")
+    if wanted is None or any(dim < 0 for dim in wanted):
+        raise node.fail(f"{wanted} is not a shape")
+    have = node.shape(x)
+    rank = max(len(have), len(wanted))
+    pairs = zip((1,) * (rank - len(have)) + have, (1,) * (rank - len(wanted)) + wanted, strict=True)
+    target = tuple(new if old == 1 else old for old, new in pairs)
+    node.check_size(target)
+    padded = node.op("broadcast_to", x, shape=target)
+    if any(new not in (1, dim) for new, dim in zip(wanted[::-1], target[::-1], strict=False)):
+        raise node.fail(f"{have} does not broadcast with {wanted}")
+    return padded
+
+
+def tile(node: OnnxNode) -> Value:
+    """Repeat a tensor along each axis.
+
+    Source: Tile-1 (a number of tiles along one axis) to Tile-13.
+    """
+    x = node.input(0)
+    shape = node.shape(x)
+    if node.version < 6:
+        tiles, axes = node.ints(1, "tiles"), node.ints(2, "axis")
+        if tiles is None or axes is None or len(tiles) != 1 or len(axes) != 1:
+            raise node.fail("tiles and axis must be one number each")
+        axis = node.axis(axes[0], len(shape))
+        repeats = tuple(tiles[0] if at == axis else 1 for at in range(len(shape)))
+    else:
+        repeats = node.ints(1, "repeats") or ()
+    if len(repeats) != len(shape) or any(count < 0 for count in repeats):
+        raise node.fail(f"repeats {repeats} must be one number for each of {len(shape)} axes")
+    whole = tuple(count * dim for count, dim in zip(repeats, shape, strict=True))
+    node.check_size(whole)
+    apart = tuple(each for dim in shape for each in (1, dim))
+    wide = tuple(each for pair in zip(repeats, shape, strict=True) for each in pair)
+    x = node.op("broadcast_to", node.op("reshape", x, shape=apart), shape=wide)
+    return node.op("reshape", x, shape=whole)
+
+
+def depth_to_space(node: OnnxNode) -> Value:
+    """Move blocks of channels to blocks of pixels.
+
+    Source: DepthToSpace-1 to DepthToSpace-28.
+    """
+    x, size, mode = _blocks(node)
+    n, c, h, w = node.shape(x)
+    if c % size**2:
+        raise node.fail(f"{c} channels are no blocks of {size} x {size}")
+    depth = c // size**2
+    if mode == "DCR":
+        parts = node.op("reshape", x, shape=(n, size, size, depth, h, w))
+        parts = node.op("transpose", parts, axes=(0, 3, 4, 1, 5, 2))
+    else:
+        parts = node.op("reshape", x, shape=(n, depth, size, size, h, w))
+        parts = node.op("transpose", parts, axes=(0, 1, 4, 2, 5, 3))
+    return node.op("reshape", parts, shape=(n, depth, h * size, w * size))
+
+
+def space_to_depth(node: OnnxNode) -> Value:
+    """Move blocks of pixels to blocks of channels.
+
+    Source: SpaceToDepth-1 to SpaceToDepth-28; before version 28 the mode is DCR.
+    """
+    x, size, mode = _blocks(node)
+    n, c, h, w = node.shape(x)
+    if h % size or w % size:
+        raise node.fail(f"{h} x {w} pixels are no blocks of {size} x {size}")
+    parts = node.op("reshape", x, shape=(n, c, h // size, size, w // size, size))
+    axes = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    parts = node.op("transpose", parts, axes=axes)
+    return node.op("reshape", parts, shape=(n, c * size**2, h // size, w // size))
+
+
+def _blocks(node: OnnxNode) -> tuple[Value, int, str]:
+    x, size, mode = node.input(0), node.integer("blocksize"), node.text("mode", "DCR")
+    if node.rank(x) != 4 or size < 1 or mode not in ("DCR", "CRD"):
+        raise node.fail(
+            f"x has rank {node.rank(x)}, blocksize is {size} and mode {mode!r}; expected rank 4, "
+            "a size of at least 1, and DCR or CRD"
+        )
+    return x, size, mode

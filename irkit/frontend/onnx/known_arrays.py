@@ -1,0 +1,47 @@
+"""Arrays that are known on import: constants, and what operators compute from them."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import Attrs
+from irkit.frontend.onnx.limits import MAX_FOLDED
+from irkit.graph import TensorType, Value, op_spec
+from irkit.ir import as_int
+
+
+class KnownArrays(dict[Value, NDArray[np.generic]]):
+    """The array of each value that is known on import.
+
+    It decides shapes only: the operators stay in the graph, whose passes fold them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made_bytes = 0
+        """Bytes in the constants that nodes filled from a shape."""
+        self._origins: dict[Value, Value] = {}
+
+    def follow(self, made: Value, operator: str, args: Sequence[Value], attrs: Attrs) -> None:
+        """Compute the result of an operator whose arguments are all known, unless it is large."""
+        unknown = next((arg for arg in args if arg not in self), None)
+        if unknown is not None:
+            self._origins[made] = self.origin(unknown)
+        elif all(_is_small(value) for value in (made, *args)):
+            found = op_spec(operator).evaluate([self[arg] for arg in args], attrs)
+            if not isinstance(found, tuple):
+                self[made] = np.asarray(found)
+
+    def origin(self, value: Value) -> Value:
+        """Return the first value known only when the model runs from which this one is computed."""
+        return self._origins.get(value, value)
+
+
+def _is_small(value: Value) -> bool:
+    if not isinstance(value.type, TensorType):
+        return False
+    extents = [as_int(dim) for dim in value.type.shape]
+    known = [extent for extent in extents if extent is not None]
+    return len(known) == len(extents) and math.prod(known) <= MAX_FOLDED

@@ -1,0 +1,149 @@
+"""The conversion of nodes in order, with the names of one graph or of one function."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import onnx
+
+from irkit.core import IRKitError, ShapeError
+from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
+from irkit.frontend.onnx.functions import FunctionBody, Functions
+from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.limits import MAX_FUNCTION_DEPTH, MAX_INPUTS
+from irkit.frontend.onnx.model_checks import check_supported, converter_name
+from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode
+from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
+from irkit.graph import Builder, Value
+
+Scope = dict[str, Value | None]
+
+
+class NodeWalk:
+    """Convert nodes one after another; ``scope`` holds the values that they can name.
+
+    A name whose value is None is an input of a function that was left out.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        known: KnownArrays,
+        opsets: Mapping[str, int],
+        functions: Functions,
+        dims: Mapping[str, Sequence[str]],
+        depth: int = 0,
+    ) -> None:
+        self.builder = builder
+        self.known = known
+        self.opsets = opsets
+        self.functions = functions
+        self.dims = dims
+        self.depth = depth
+        self.scope: Scope = {}
+
+    def convert(self, protos: Iterable[onnx.NodeProto]) -> None:
+        """Convert nodes, and add their outputs to the scope."""
+        nodes = list(protos)
+        for proto in nodes:
+            self._node(proto, nodes)
+
+    def result(self, name: str, what: str) -> Value:
+        """Return a value that must be in the scope."""
+        value = self.scope.get(name)
+        if value is None:
+            raise ImportFailed(f"no node defines output {name!r} of the {what}")
+        return value
+
+    def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
+        name = converter_name(proto)
+        schema = schema_of(proto, self.opsets)
+        node = OnnxNode(
+            proto,
+            version=0 if schema is None else schema.since_version,
+            defaults={} if schema is None else defaults_of(schema),
+            inputs=[self._operand(proto, each, nodes) for each in proto.input],
+            builder=self.builder,
+            known=self.known,
+            shape_inputs=SHAPE_INPUTS.get(name, ()),
+        )
+        if len(proto.input) > MAX_INPUTS:
+            raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")
+        function = self.functions.local(proto)
+        unknown = "" if function else unknown_part(proto, self.opsets)
+        if unknown:
+            raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
+        if function is None and name in CONVERTERS:
+            outputs = self._converted(node, name)
+        else:
+            body = function or self.functions.standard(node, self.opsets)
+            outputs = self._expanded(node, body)
+        for at, output in enumerate(proto.output):
+            if output:
+                value = outputs[at] if at < len(outputs) else None
+                if value is None:
+                    raise node.fail(f"output {at} ({output!r}) is not supported")
+                self._define(output, value, node)
+
+    def _converted(self, node: OnnxNode, name: str) -> Sequence[Value | None]:
+        try:
+            result: Any = CONVERTERS[name](node)
+        except ImportFailed:
+            raise
+        except IRKitError as error:
+            hint = (isinstance(error, ShapeError) and self._remedy()) or error.hint
+            raise type(error)(
+                f"{node.title}: {error.message}", hint=hint, span=node.span
+            ) from error
+        return (result,) if isinstance(result, Value) else result
+
+    def _expanded(self, node: OnnxNode, function: FunctionBody | None) -> Sequence[Value | None]:
+        """Convert the body of a function in place of a node."""
+        if function is None:
+            raise node.fail("its operator has no function body for these inputs")
+        if self.depth >= MAX_FUNCTION_DEPTH:
+            raise node.fail(f"functions are nested more than {MAX_FUNCTION_DEPTH} deep")
+        inner = NodeWalk(
+            self.builder, self.known, function.opsets, self.functions, self.dims, self.depth + 1
+        )
+        given = [*node.inputs, *[None] * len(function.inputs)]
+        inner.scope = dict(zip(function.inputs, given, strict=False))
+        nodes = function.nodes_for(node.proto)
+        check_supported(nodes, function.opsets, self.functions)
+        try:
+            inner.convert(nodes)
+        except IRKitError as error:
+            error.message = f"{node.title}: in its function body, {error.message}"
+            error.span = node.span
+            raise
+        wanted = [node.wants(at) for at in range(len(function.outputs))]
+        return [
+            inner.result(name, "function") if wants else None
+            for name, wants in zip(function.outputs, wanted, strict=True)
+        ]
+
+    def _remedy(self) -> str:
+        """Return a hint how to fix the symbolic dimensions, or "" without any."""
+        if not self.dims:
+            return ""
+        names = dict.fromkeys(name for each in self.dims.values() for name in each)
+        inputs = ", ".join(f"{name!r}: (...)" for name in names)
+        return f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}."
+
+    def _define(self, name: str, value: Value, node: OnnxNode) -> None:
+        if name in self.scope:
+            raise node.fail(f"{name!r} is defined twice")
+        self.scope[name] = value
+
+    def _operand(
+        self, proto: onnx.NodeProto, name: str, nodes: Sequence[onnx.NodeProto]
+    ) -> Value | None:
+        if not name:
+            return None
+        if name not in self.scope:
+            title = proto.name or ",".join(proto.output)
+            later = any(name in node.output for node in nodes)
+            raise ImportFailed(
+                f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines",
+                hint="A later node does: nodes must be in order of execution." if later else "",
+            )
+        return self.scope[name]

@@ -1,0 +1,74 @@
+"""What the ONNX specification says of an operator at a version."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Union
+
+import onnx
+
+Named = Union[onnx.NodeProto, onnx.FunctionProto, onnx.OperatorSetIdProto]
+
+
+def domain_of(proto: Named) -> str:
+    """Return the domain of an operator; that of the standard operators is empty."""
+    return "" if proto.domain == "ai.onnx" else proto.domain
+
+
+def opsets_of(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """Return the version of each domain; of several, the newest."""
+    found: dict[str, int] = {}
+    for each in imports:
+        domain = domain_of(each)
+        found[domain] = max(found.get(domain, 0), each.version)
+    return found
+
+
+def schema_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> Any:
+    """Return the schema of an operator as a model sees it; None if it does not exist there.
+
+    The types that ONNX ships leave out parts of a schema.
+    """
+    domain = domain_of(node)
+    try:
+        return onnx.defs.get_schema(node.op_type, opsets.get(domain, 0), domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def version_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> int:
+    """Return the version in which an operator last changed at or before that of the model; 0 if it
+    did not exist yet."""
+    schema = schema_of(node, opsets)
+    return 0 if schema is None else int(schema.since_version)
+
+
+def unknown_part(node: onnx.NodeProto, opsets: Mapping[str, int]) -> str:
+    """Return an attribute, input or output of a node that its operator does not have at this
+    version; "" if there is none.
+
+    To ignore an attribute would compute something other than the model means.
+    """
+    schema = schema_of(node, opsets)
+    if schema is None:
+        return ""
+    for attr in node.attribute:
+        if attr.name not in schema.attributes:
+            return f"attribute {attr.name!r}"
+    if len(node.input) > schema.max_input:
+        return f"input {schema.max_input}"
+    return f"output {schema.max_output}" if len(node.output) > schema.max_output else ""
+
+
+@cache
+def _defaults(name: str, version: int, domain: str) -> dict[str, onnx.AttributeProto]:
+    schema = onnx.defs.get_schema(name, version, domain)
+    return {
+        each: attr.default_value
+        for each, attr in schema.attributes.items()
+        if attr.default_value.type != onnx.AttributeProto.UNDEFINED
+    }
+
+
+def defaults_of(schema: Any) -> Mapping[str, onnx.AttributeProto]:
+    """Return the default values of the attributes of an operator."""
+    return _defaults(schema.name, schema.since_version, schema.domain)

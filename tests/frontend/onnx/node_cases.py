@@ -1,0 +1,219 @@
+"""The node cases of ONNX's own back-end suite, and what irkit makes of each.
+
+``python -m tests.frontend.onnx.node_cases`` counts them by the interpreter, with ``--native`` by
+native code, and with ``--write`` it writes the list of those refused.
+"""
+
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import onnx
+import onnx.backend.test.loader
+from numpy.typing import ArrayLike, NDArray
+from onnx import numpy_helper
+
+import irkit
+from irkit.core import IRKitError
+from irkit.frontend.onnx import UnsupportedModel, import_onnx, shape_values
+from irkit.graph import arrays_of, interpret
+
+REFUSED = Path(__file__).with_name("refused_node_cases.txt")
+
+Arrays = Mapping[str, Any]
+Run = Callable[[onnx.ModelProto, Mapping[str, ArrayLike], Arrays], tuple[list[NDArray[Any]], int]]
+Status = Literal["as is", "with values", "rounded", "refused", "wrong"]
+
+
+class NodeCase(msgspec.Struct, frozen=True):
+    """A model with one or more pairs of inputs and outputs."""
+
+    name: str
+    model: onnx.ModelProto
+    data: list[tuple[list[Any], list[Any]]]
+    rtol: float
+    atol: float
+
+    @property
+    def nodes(self) -> list[onnx.NodeProto]:
+        return [*self.model.graph.node]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a case; ``kernels`` counts those that ran, which the interpreter has not.
+
+    A result is "rounded" if it differs from the suite's by more than its tolerance of 1e-3, but by
+    at most two units in the last place of a 16-bit float, which are more.
+    """
+
+    status: Status
+    reason: str = ""
+    kernels: int = -1
+
+
+@cache
+def node_cases() -> tuple[NodeCase, ...]:
+    with warnings.catch_warnings():  # The suite divides by zero while it makes some cases.
+        warnings.simplefilter("ignore")
+        found: Any = onnx.backend.test.loader.load_model_tests(kind="node")
+    return tuple(
+        NodeCase(each.name, each.model, [*each.data_sets], each.rtol, each.atol) for each in found
+    )
+
+
+def operator_of(case: NodeCase) -> str:
+    """Return the operator that a case is about: of an expanded one, that in its name."""
+    return case.nodes[-1].op_type
+
+
+def type_class(case: NodeCase) -> str:
+    """Return the kind of elements of the first input that is a tensor."""
+    for info in case.model.graph.input:
+        if info.type.HasField("tensor_type"):
+            return onnx.TensorProto.DataType.Name(info.type.tensor_type.elem_type)
+    return "none"
+
+
+def interpreted(
+    model: onnx.ModelProto, values: Mapping[str, ArrayLike], feeds: Arrays
+) -> tuple[list[NDArray[Any]], int]:
+    """Run a model by the interpreter of graphs."""
+    return list(arrays_of(interpret(import_onnx(model, values=values), feeds))), -1
+
+
+def native(
+    model: onnx.ModelProto, values: Mapping[str, ArrayLike], feeds: Arrays
+) -> tuple[list[NDArray[Any]], int]:
+    """Compile a model, and count the kernels that it runs."""
+    compiled = irkit.compile(model, values=values, verify=False, keep_trace=False)
+    return list(compiled.run(feeds).values()), len(compiled.plan.calls)
+
+
+def judge(case: NodeCase, run: Run) -> Outcome:
+    """Run a case, and compare it with what the suite expects."""
+    status: Status = "as is"
+    kernels = -1
+    try:
+        for inputs, expected in case.data:
+            feeds = dict(
+                zip(
+                    (info.name for info in case.model.graph.input), map(_array, inputs), strict=True
+                )
+            )
+            values = shape_values(case.model, feeds)
+            got, kernels = run(
+                case.model, values, {name: a for name, a in feeds.items() if name not in values}
+            )
+            status = "with values" if values and status == "as is" else status
+            wrong = [
+                _difference(case, array, want)
+                for array, want in zip(got, map(_array, expected), strict=True)
+            ]
+            if "rounded" in wrong:
+                status = "rounded"
+            worst = next((text for text in wrong if text not in ("", "rounded")), "")
+            if worst:
+                return Outcome("wrong", worst, kernels)
+    except IRKitError as error:
+        return Outcome("refused", reason_of(error))
+    return Outcome(status, kernels=kernels)
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value) if np.isscalar(value) else value
+
+
+def _difference(case: NodeCase, got: NDArray[Any], expected: Any) -> str:
+    if isinstance(expected, list):
+        return "expected a sequence"
+    want: NDArray[Any] = np.asarray(expected)
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{got.shape}, expected {want.dtype}{want.shape}"
+    units = {"float16": 2**-10, "bfloat16": 2**-7}.get(want.dtype.name, 0.0)
+    last = ""
+    for text, rtol in (("", case.rtol), ("rounded", 2 * units)):
+        try:
+            if units:
+                got, want = got.astype(np.float64), want.astype(np.float64)
+            np.testing.assert_allclose(got, want, rtol=rtol, atol=case.atol)
+        except AssertionError as error:
+            last = " ".join(str(error).split())
+        else:
+            return text
+        if not units:
+            break
+    return last
+
+
+def reason_of(error: IRKitError) -> str:
+    """Return why a case is refused, without the names in it."""
+    if isinstance(error, UnsupportedModel):
+        return f"no converter: {', '.join(sorted({name for name, _, _ in error.operators}))}"
+    inner = error.message.rpartition("in its function body, ")[2]
+    return re.sub(r"'[^']*'", "'...'", re.sub(r"^\w+ node '[^']*': ", "", inner))
+
+
+def refused() -> dict[str, str]:
+    """Read the list of cases that are refused, each with its reason."""
+    found: dict[str, str] = {}
+    reason = ""
+    for line in REFUSED.read_text("utf-8").splitlines():
+        if line.startswith("    "):
+            found[line.strip()] = reason
+        elif line and not line.startswith("#"):
+            reason = line
+    return found
+
+
+def write_refused(reasons: Mapping[str, str]) -> None:
+    """Write the list of cases that are refused."""
+    grouped: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        grouped.setdefault(reason, []).append(name)
+    lines = ["# Written by: python -m tests.frontend.onnx.node_cases --write"]
+    for reason in sorted(grouped, key=lambda each: (-len(grouped[each]), each)):
+        lines += [reason, *(f"    {name}" for name in sorted(grouped[reason]))]
+    REFUSED.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def report(outcomes: Mapping[str, Outcome]) -> str:
+    """Return the counts as text: by status, and why cases are refused."""
+    counts = Counter(each.status for each in outcomes.values())
+    lines = [f"{len(outcomes)} node cases of onnx {onnx.__version__}"]
+    kinds: tuple[Status, ...] = ("as is", "with values", "rounded", "refused", "wrong")
+    lines += [f"{counts[status]:6} {status}" for status in kinds]
+    idle = sum(each.kernels == 0 for each in outcomes.values())
+    lines += [f"{idle:6} of those that passed ran no kernel"] if _ran(outcomes.values()) else []
+    reasons = Counter(each.reason for each in outcomes.values() if each.status == "refused")
+    lines += [f"{count:6} {reason}" for reason, count in reasons.most_common()]
+    lines += [
+        f"wrong: {name}: {each.reason}" for name, each in outcomes.items() if each.status == "wrong"
+    ]
+    return "\n".join(lines)
+
+
+def _ran(outcomes: Iterable[Outcome]) -> bool:
+    return any(each.kernels >= 0 for each in outcomes)
+
+
+def main(args: list[str]) -> None:
+    run = native if "--native" in args else interpreted
+    outcomes = {case.name: judge(case, run) for case in node_cases()}
+    sys.stdout.write(report(outcomes) + "\n")
+    if "--write" in args:
+        write_refused(
+            {name: each.reason for name, each in outcomes.items() if each.status == "refused"}
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
