@@ -89,7 +89,8 @@ def split(x: Tensor, sizes: Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
-    """Pick slices along an axis by number; negative numbers count from the end.
+    """Pick slices along an axis by number; negative numbers count from the end, and others outside
+    are moved to the nearest.
 
     Shapes: x [A, D, B], indices [I] -> [A, I, B], each of any number of axes.
     Source: ONNX Gather-13; numpy.take.
@@ -100,7 +101,7 @@ def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
 
     def at(*i: IterVar) -> Expr:
         which = indices(*i[at_axis : at_axis + indices.ndim])
-        index = _from_start(which, dims[at_axis])
+        index = _inside(_from_start(which, dims[at_axis]), dims[at_axis])
         return x(*i[:at_axis], index, *i[at_axis + indices.ndim :])
 
     shape = (*x.shape[:at_axis], *indices.shape, *x.shape[at_axis + 1 :])
@@ -126,10 +127,15 @@ def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
 
 
 def _from_start(index: Expr, dim: Dim) -> Expr:
-    if index.dtype.kind == "u":
+    if index.dtype.kind == "u" and index.dtype.bits < 64:
         return index
     wide = ir.cast(index, "i64")
     return ir.select(ir.lt(wide, 0), wide + dim, wide)
+
+
+def _inside(index: Expr, dim: Dim) -> Expr:
+    """Limit an index from the front to the extent: indices come with the data."""
+    return ir.minimum(ir.maximum(ir.cast(index, "i64"), 0), minus(dim, 1))
 
 
 def _check_integers(indices: Tensor, what: str) -> None:

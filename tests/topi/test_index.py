@@ -44,6 +44,14 @@ def test_take_agrees_with_numpy(axis: int, dtype: str) -> None:
     agree(topi.take(x, at, axis), {x: value, at: index}, np.take(value, index, axis))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint32"])
+def test_take_stays_inside_for_any_index(dtype: str) -> None:
+    x, at = te.placeholder((3, 4), name="x"), te.placeholder((5,), dtype, "at")
+    value = RNG.random((3, 4), np.float32)
+    index = np.array([100, 2, 3, 3 if dtype == "uint32" else -4, 0], dtype)
+    agree(topi.take(x, at, 0), {x: value, at: index}, np.take(value, index, 0, mode="clip"))
+
+
 def test_gather_picks_one_element_for_each_index() -> None:
     x, at = te.placeholder((3, 4), name="x"), te.placeholder((3, 2), "int64", "at")
     value = RNG.random((3, 4), np.float32)

@@ -211,6 +211,10 @@ class OnnxNode:
             raise self.fail(f"axis {axis} is outside a tensor of rank {rank}")
         return axis + rank if axis < 0 else axis
 
+    def numpy_type(self, value: Value) -> "np.dtype[np.generic]":
+        """Return the element type of a value as NumPy has it."""
+        return numpy_dtype(self.dtype(value))
+
     # Attributes by the types that the ONNX specification names.
 
     def has(self, name: str) -> bool:

@@ -1,12 +1,12 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
-Reading order: arithmetic, elementwise, activation, softmax, reduction; shape, indexing, positions,
-constant; linear, norm; window, conv, pool.
+Reading order: arithmetic, elementwise, activation, softmax, reduction; shape, indexing, scatter,
+positions, order, constant; linear, einsum, quantize, norm; window, conv, pool, resize.
 """
 
 from collections.abc import Callable, Sequence
 
-from irkit.frontend.onnx.convert import activation, norm
+from irkit.frontend.onnx.convert import activation, norm, order, quantize, scatter
 from irkit.frontend.onnx.convert.arithmetic import (
     bit_shift,
     cast,
@@ -18,7 +18,8 @@ from irkit.frontend.onnx.convert.arithmetic import (
     where,
 )
 from irkit.frontend.onnx.convert.constant import constant, constant_of_shape
-from irkit.frontend.onnx.convert.conv import conv
+from irkit.frontend.onnx.convert.conv import conv, conv_transpose
+from irkit.frontend.onnx.convert.einsum import einsum
 from irkit.frontend.onnx.convert.elementwise import (
     binary,
     clip,
@@ -61,6 +62,7 @@ from irkit.frontend.onnx.convert.reduction import (
     reduce_sum_square,
     reduction,
 )
+from irkit.frontend.onnx.convert.resize import resize, upsample
 from irkit.frontend.onnx.convert.shape import (
     concat,
     depth_to_space,
@@ -107,11 +109,17 @@ CONVERTERS: dict[str, Converter] = {
     "Constant": constant,
     "ConstantOfShape": constant_of_shape,
     "Conv": conv,
+    "ConvInteger": quantize.conv_integer,
+    "ConvTranspose": conv_transpose,
     "Cos": unary("cos"),
     "Cosh": unary("cosh"),
+    "CumProd": order.cumulative_product,
+    "CumSum": order.cumulative_sum,
     "DepthToSpace": depth_to_space,
+    "DequantizeLinear": quantize.dequantize_linear,
     "Div": binary("divide"),
     "Dropout": dropout,
+    "Einsum": einsum,
     "Elu": activation.elu,
     "Equal": binary("equal"),
     "Erf": unary("erf"),
@@ -148,6 +156,7 @@ CONVERTERS: dict[str, Converter] = {
     "LpNormalization": norm.lp_normalization,
     "LpPool": lp_pool,
     "MatMul": matmul,
+    "MatMulInteger": quantize.matmul_integer,
     "Max": variadic("maximum"),
     "MaxPool": max_pool,
     "Mean": mean,
@@ -163,6 +172,9 @@ CONVERTERS: dict[str, Converter] = {
     "PRelu": activation.prelu,
     "Pad": pad,
     "Pow": power,
+    "QLinearConv": quantize.qlinear_conv,
+    "QLinearMatMul": quantize.qlinear_matmul,
+    "QuantizeLinear": quantize.quantize_linear,
     "RMSNormalization": norm.rms_normalization,
     "Range": range_of,
     "Reciprocal": unary("reciprocal"),
@@ -178,7 +190,12 @@ CONVERTERS: dict[str, Converter] = {
     "ReduceSumSquare": reduce_sum_square,
     "Relu": unary("relu"),
     "Reshape": reshape,
+    "Resize": resize,
+    "ReverseSequence": order.reverse_sequence,
     "Round": unary("round"),
+    "Scatter": scatter.scatter_elements,
+    "ScatterElements": scatter.scatter_elements,
+    "ScatterND": scatter.scatter_nd,
     "Selu": activation.selu,
     "Shape": shape_of,
     "Shrink": activation.shrink,
@@ -200,17 +217,22 @@ CONVERTERS: dict[str, Converter] = {
     "Swish": activation.swish,
     "Tan": unary("tan"),
     "Tanh": unary("tanh"),
+    "TensorScatter": scatter.tensor_scatter,
     "ThresholdedRelu": activation.thresholded_relu,
     "Tile": tile,
+    "TopK": order.top_k,
     "Transpose": transpose,
     "Trilu": trilu,
     "Unsqueeze": unsqueeze,
+    "Upsample": upsample,
     "Where": where,
     "Xor": binary("logical_xor"),
 }
 
 SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "ConstantOfShape": (0,),
+    "CumProd": (1,),
+    "CumSum": (1,),
     "Dropout": (1, 2),
     "Expand": (1,),
     "OneHot": (1,),
@@ -227,10 +249,13 @@ SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "ReduceSum": (1,),
     "ReduceSumSquare": (1,),
     "Reshape": (1,),
+    "Resize": (1, 2, 3),
     "Slice": (1, 2, 3, 4),
     "Split": (1,),
     "Squeeze": (1,),
     "Tile": (1, 2),
+    "TopK": (1,),
     "Unsqueeze": (1,),
+    "Upsample": (1,),
 }
 """Inputs that must be known on import, by operator: a converter can read the arrays of these."""

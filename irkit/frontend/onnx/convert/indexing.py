@@ -7,7 +7,7 @@ import numpy as np
 
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
-from irkit.ir import I64
+from irkit.ir import I64, as_int
 
 
 def slice_of(node: OnnxNode) -> Value:
@@ -121,7 +121,10 @@ def gather(node: OnnxNode) -> Value:
     Source: Gather-1 to Gather-13.
     """
     x, indices = node.input(0), node.input(1)
-    return node.op("take", x, indices, axis=node.axis(node.integer("axis", 0), node.rank(x)))
+    axis = node.axis(node.integer("axis", 0), node.rank(x))
+    if as_int(node.type(x).shape[axis]) == 0 and math.prod(node.shape(indices)):
+        raise node.fail(f"axis {axis} of {node.shape(x)} has no elements to take")
+    return node.op("take", x, indices, axis=axis)
 
 
 def gather_elements(node: OnnxNode) -> Value:
@@ -142,12 +145,12 @@ def take_along(node: OnnxNode, x: Value, indices: Value, axis: int) -> Value:
         more > most for at, (more, most) in enumerate(zip(wanted, shape, strict=True)) if at != axis
     ):
         raise node.fail(f"indices of shape {wanted} do not fit x of shape {shape}")
-    columns = [node.constant(_positions(wanted, at)) for at in range(len(shape))]
+    columns = [node.constant(positions(wanted, at)) for at in range(len(shape))]
     columns[axis] = node.cast(indices, I64)
     return _taken(node, x, columns)
 
 
-def _positions(
+def positions(
     shape: tuple[int, ...], axis: int
 ) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     """Return the index of each element along an axis, to be broadcast."""
@@ -157,6 +160,8 @@ def _positions(
 def _taken(node: OnnxNode, x: Value, columns: list[Value]) -> Value:
     """Take elements by one tensor of indices for each of the first axes of ``x``."""
     shape, count = node.shape(x), len(columns)
+    if math.prod(shape) == 0:
+        raise node.fail(f"x of shape {shape} has no elements to take")
     place = flat_places(node, shape, columns)
     node.check_size(shape)
     flat = node.op("reshape", x, shape=(math.prod(shape[:count]), *shape[count:]))
@@ -194,7 +199,7 @@ def gather_nd(node: OnnxNode) -> Value:
     count = wanted[-1]
     if not 1 <= count <= len(shape) - batch or shape[:batch] != wanted[:batch]:
         raise node.fail(f"indices of shape {wanted} do not fit x of shape {shape}")
-    columns = [node.constant(_positions(wanted[:-1], at)) for at in range(batch)]
+    columns = [node.constant(positions(wanted[:-1], at)) for at in range(batch)]
     return _taken(node, x, columns + index_columns(node, indices))
 
 

@@ -1,0 +1,155 @@
+"""Numbers of 8 and 16 bits with a scale and a zero point, and products of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irkit.frontend.onnx.convert.arithmetic import element_type
+from irkit.frontend.onnx.convert.window import window_attributes
+from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.graph import Value
+from irkit.ir import F32, I32, U8, DType
+
+
+def quantize_linear(node: OnnxNode) -> Value:
+    """Divide by a scale, round to even, add the zero point and saturate.
+
+    Source: QuantizeLinear-10 to QuantizeLinear-25; the scale is one number, one for each index of
+    an axis, or one for each block along it.
+    """
+    x, scale, zero = node.input(0), node.input(1), node.optional(2)
+    if zero is not None:
+        kind = node.dtype(zero)
+    else:
+        number = node.integer("output_dtype", 0) if node.version >= 21 else 0
+        kind = element_type(node, number) if number else U8
+    scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
+    wide = node.cast(x, F32) if node.dtype(x).bits == 16 or node.dtype(x).is_integer else x
+    return _quantized(node, node.op("divide", wide, node.cast(scale, node.dtype(wide))), zero, kind)
+
+
+def _quantized(node: OnnxNode, x: Value, zero: Value | None, kind: DType) -> Value:
+    rounded = node.op("round", x)
+    if zero is not None:
+        rounded = node.op("add", rounded, node.cast(zero, node.dtype(rounded)))
+    return node.cast(rounded, kind)  # Which saturates.
+
+
+def dequantize_linear(node: OnnxNode) -> Value:
+    """Subtract the zero point and multiply by a scale.
+
+    Source: DequantizeLinear-10 to DequantizeLinear-25; the scale is as in QuantizeLinear.
+    """
+    x, scale, zero = node.input(0), node.input(1), node.optional(2)
+    kind = node.dtype(scale)
+    number = node.integer("output_dtype", 0) if node.version >= 23 else 0
+    scale = _spread(node, x, scale)
+    found = node.cast(x, I32)
+    if zero is not None:
+        found = node.op("subtract", found, node.cast(_spread(node, x, zero), I32))
+    product = node.op("multiply", node.cast(found, F32), node.cast(scale, F32))
+    return node.cast(product, element_type(node, number) if number else kind)
+
+
+def _spread(node: OnnxNode, x: Value, given: Value) -> Value:
+    """Broadcast a scale or zero point to the axes of ``x``."""
+    shape, own = node.shape(x), node.shape(given)
+    block = node.integer("block_size", 0) if node.version >= 21 else 0
+    if own in ((), (1,)) and not block:
+        return node.op("reshape", given, shape=())
+    axis = node.axis(node.integer("axis", 1), len(shape))
+    if not block:
+        if own != (shape[axis],):
+            raise node.fail(f"a scale of shape {own} does not fit axis {axis} of {shape}")
+        return node.op("reshape", given, shape=(-1, *(1,) * (len(shape) - axis - 1)))
+    if len(own) != len(shape) or own[axis] != -(-shape[axis] // block):
+        raise node.fail(f"a scale of shape {own} does not fit blocks of {block} in {shape}")
+    return node.op("take", given, node.constant(np.arange(shape[axis]) // block), axis=axis)
+
+
+def _centred(node: OnnxNode, x: Value, zero: Value | None, shape: Sequence[int]) -> Value:
+    """Subtract a zero point in 32 bits."""
+    wide = node.cast(x, I32)
+    if zero is None:
+        return wide
+    offset = node.cast(zero, I32)
+    many = node.rank(offset) == 1 and node.shape(offset) != (1,)
+    if node.rank(offset) <= 1:
+        offset = node.op("reshape", offset, shape=tuple(shape) if many else ())
+    return node.op("subtract", wide, offset)
+
+
+def matmul_integer(node: OnnxNode) -> Value:
+    """Multiply matrices of bytes exactly, in 32 bits.
+
+    Source: MatMulInteger-10.
+    """
+    a = _centred(node, node.input(0), node.optional(2), (-1, 1))
+    b = _centred(node, node.input(1), node.optional(3), (-1,))
+    return node.op("matmul", a, b)
+
+
+def qlinear_matmul(node: OnnxNode) -> Value:
+    """Multiply quantised matrices exactly, and quantise the product.
+
+    Source: QLinearMatMul-10, QLinearMatMul-21.
+    """
+    a = _centred(node, node.input(0), node.input(2), (-1, 1))
+    b = _centred(node, node.input(3), node.input(5), (-1,))
+    rows = _factor(node, node.input(1), (-1, 1))
+    columns = _factor(node, node.input(4), (-1,))
+    return _requantized(node, node.op("matmul", a, b), rows, columns, 6)
+
+
+def _factor(node: OnnxNode, scale: Value, shape: Sequence[int]) -> Value:
+    if node.rank(scale) == 1:
+        many = node.shape(scale) != (1,)
+        scale = node.op("reshape", scale, shape=tuple(shape) if many else ())
+    return node.cast(scale, F32)
+
+
+def _requantized(node: OnnxNode, total: Value, first: Value, second: Value, at: int) -> Value:
+    """Scale a sum of products by both scales, and quantise by inputs ``at`` and the next."""
+    zero = node.input(at + 1)
+    scale = node.op("divide", node.op("multiply", first, second), _factor(node, node.input(at), ()))
+    scaled = node.op("multiply", node.cast(total, F32), scale)
+    kind = node.dtype(zero)
+    return _quantized(node, scaled, node.op("reshape", zero, shape=()), kind)
+
+
+def conv_integer(node: OnnxNode) -> Value:
+    """Convolve bytes exactly, in 32 bits.
+
+    Source: ConvInteger-10.
+    """
+    return _conv(node, node.input(0), node.optional(2), node.input(1), node.optional(3), None)
+
+
+def qlinear_conv(node: OnnxNode) -> Value:
+    """Convolve quantised images exactly, and quantise the result.
+
+    Source: QLinearConv-10.
+    """
+    x, w, bias = node.input(0), node.input(3), node.optional(8)
+    total = _conv(node, x, node.input(2), w, node.input(5), bias)
+    each = (-1, *(1,) * (node.rank(x) - 2))
+    first, second = _factor(node, node.input(1), each), _factor(node, node.input(4), each)
+    return _requantized(node, total, first, second, 6)
+
+
+def _conv(
+    node: OnnxNode,
+    x: Value,
+    x_zero: Value | None,
+    w: Value,
+    w_zero: Value | None,
+    bias: Value | None,
+) -> Value:
+    kernel = node.shape(w)[2:]
+    window = window_attributes(node, node.shape(x)[2:], kernel)
+    args = [
+        _centred(node, x, x_zero, ()),
+        _centred(node, w, w_zero, (-1, *(1,) * (node.rank(w) - 1))),
+        *([] if bias is None else [bias]),
+    ]
+    return node.op("conv", *args, **window, groups=node.integer("group", 1))
