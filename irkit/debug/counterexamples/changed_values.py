@@ -34,7 +34,7 @@ from irkit.ir import (
 MOST_STORES, MOST_NODES, MOST_UNKNOWNS = 64, 300, 8
 
 
-class Origin(NamedTuple):
+class ValueSource(NamedTuple):
     """Where an unknown comes from: the name of a parameter, buffer or loop variable, and which of
     the elements that the expression loads."""
 
@@ -49,7 +49,7 @@ class ChangedValue(NamedTuple):
     before: Expr
     after: Expr
     given: Expr
-    unknowns: dict[Var, Origin]
+    unknowns: dict[Var, ValueSource]
 
 
 class _StoredValue(NamedTuple):
@@ -132,7 +132,7 @@ class _Unknowns:
         self, old: _Stores, new: _Stores, left: Sequence[Expr], right: Sequence[Expr]
     ) -> None:
         self.old, self.new = old, new
-        self.sources: dict[Var, Origin] = {}
+        self.sources: dict[Var, ValueSource] = {}
         self.known: dict[tuple[str, str], Var] = {}
         self._add(_places(old, left))
         self._pair(_places(new, right))
@@ -143,7 +143,7 @@ class _Unknowns:
                 count = sum(1 for name, _ in self.known if name == key[0])
                 made = Var(f"{key[0]}_{count}", node.dtype)
                 self.known[key] = made
-                self.sources[made] = Origin(key[0], count)
+                self.sources[made] = ValueSource(key[0], count)
 
     def _pair(self, places: dict[tuple[str, str], Expr]) -> None:
         free = [key for key in self.known if key not in places]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import IRKitError
-from irkit.debug.counterexamples.changed_values import ChangedValue, Origin
+from irkit.debug.counterexamples.changed_values import ChangedValue, ValueSource
 from irkit.debug.counterexamples.drawn_values import are_few, drawn_values, neighbours
 from irkit.debug.counterexamples.inversion import turns
 from irkit.debug.execution.edge_values import Edges
@@ -21,7 +21,7 @@ KEPT = 8
 class Counterexample(NamedTuple):
     """Values on which two expressions differ."""
 
-    values: dict[Origin, Any]
+    values: dict[ValueSource, Any]
 
 
 def counterexamples(changed: ChangedValue, edges: Edges, seed: int) -> list[Counterexample]:

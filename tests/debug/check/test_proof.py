@@ -38,7 +38,7 @@ def wrong_for_one_scalar(func: PrimFunc) -> PrimFunc:
     """Compute another number where a scalar argument is a certain number."""
 
     def change(node: Mul) -> Expr:
-        return if_then_else(eq(node.a * 5 + 3, 0x5DEECE66D), node.a, node)
+        return if_then_else(eq((node.a ^ (node.a >> 7)) * 5 + 3, 0x5DEECE66D), node.a, node)
 
     return rewrite(func, change, on=Mul)
 
@@ -50,7 +50,7 @@ def wrong_for_one_element(func: PrimFunc) -> PrimFunc:
     def change(node: Store) -> Store:
         (load,) = (node.value.a.a.a,)  # type: ignore[attr-defined]
         assert isinstance(load, Load)
-        rare = eq(load * 3 + 1, 0x5DEECE66D * 7)
+        rare = eq((load ^ (load >> 7)) * 3 + 1, 0x5DEECE66D * 7)
         return node.replace(value=if_then_else(rare, node.value + 1, node.value))
 
     return rewrite(func, change, on=Store)
