@@ -1,4 +1,4 @@
-"""FunctionBody bodies of operators: those of a model, and those that ONNX defines."""
+"""Function bodies of operators: those of a model, and those that ONNX defines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,6 +58,8 @@ class Functions:
         self._local = {
             (domain_of(each), each.name, each.overload): _of_model(each) for each in model.functions
         }
+        self.expanded = 0
+        """Nodes of the bodies that were put in place of calls so far."""
 
     def local(self, node: onnx.NodeProto) -> FunctionBody | None:
         """Return the function of the model that a node calls."""

@@ -23,3 +23,6 @@ MAX_FOLDED = 1 << 16
 
 MAX_FUNCTION_DEPTH = 20
 """Functions that are expanded inside each other."""
+
+MAX_EXPANDED = 20_000
+"""Nodes of all functions that are expanded: calls of calls can double them at each level."""

@@ -9,7 +9,7 @@ from irkit.core import IRKitError, ShapeError
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
-from irkit.frontend.onnx.limits import MAX_FUNCTION_DEPTH, MAX_INPUTS
+from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import check_supported, converter_name
 from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode
 from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
@@ -108,6 +108,9 @@ class NodeWalk:
         given = [*node.inputs, *[None] * len(function.inputs)]
         inner.scope = dict(zip(function.inputs, given, strict=False))
         nodes = function.nodes_for(node.proto)
+        self.functions.expanded += len(nodes)
+        if self.functions.expanded > MAX_EXPANDED:
+            raise node.fail(f"its functions expand to more than {MAX_EXPANDED} nodes")
         check_supported(nodes, function.opsets, self.functions)
         try:
             inner.convert(nodes)

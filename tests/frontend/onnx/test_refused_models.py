@@ -347,3 +347,20 @@ def test_odd_names_are_only_names() -> None:
     compiled = irkit.compile(model, verify=True)
     x = floats(3)
     np.testing.assert_array_equal(compiled.run({names[0]: x})[names[-1]], np.maximum(x, 0))
+
+
+def test_functions_that_double_at_each_level_are_refused() -> None:
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
+
+    def function(number: int, *nodes: onnx.NodeProto) -> onnx.FunctionProto:
+        return helper.make_function("own", f"f{number}", ["x"], ["y"], nodes, opsets)
+
+    def call(number: int, *names: str) -> onnx.NodeProto:
+        return make_node(f"f{number}", names[:1], names[1:], domain="own")
+
+    twice_each = [function(at, call(at + 1, *"xt"), call(at + 1, *"ty")) for at in range(16)]
+    functions = [*twice_each, function(16, make_node("Relu", ["x"], ["y"]))]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
+    graph = helper.make_graph([call(0, "x", "y")], "g", [x], [y])
+    with pytest.raises(ImportFailed, match="functions expand to more than 20000 nodes"):
+        import_onnx(helper.make_model(graph, functions=functions, opset_imports=opsets))
