@@ -52,6 +52,8 @@ class Flow(msgspec.Struct, frozen=True):
         not exist.
         """
         placed = [parse_placed(text) for text in texts]
+        for place in placed:
+            _field(place)  # Before its name, which is another one if the place was forgotten.
         found = [(place, registry.resolve(place.spec)) for place in placed]
         at_ends = [(place, p) for place, p in found if not place.beside]
         flow = self
@@ -106,7 +108,8 @@ def _field(place: PlacedSpec) -> str:
         raise IRKitError(
             f"there is no place {place.level!r} for a pass",
             hint="A place is the number of a phase, graph or legalize, before=NAME or after=NAME, "
-            "or both, as in 1/before=NAME.",
+            f"or both, as in 1/before=NAME; '0:{place.level}:{place.spec.name}' places a function "
+            "of a module.",
             span=place.spec.span,
         )
     return place.level or "loops"

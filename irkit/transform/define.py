@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
@@ -187,7 +188,11 @@ def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -
     except Exception as error:  # A module can raise anything when it is imported.
         what = "" if isinstance(error, (ImportError, AttributeError)) else type(error).__name__
         reason = f"{what}: {error}" if what else str(error)
-        raise IRKitError(f"cannot load pass {path!r}: {reason}") from error
+        hint = ""
+        if isinstance(error, AttributeError) and error.name:
+            close = get_close_matches(error.name, dir(error.obj), n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else ""
+        raise IRKitError(f"cannot load pass {path!r}: {reason}", hint=hint) from error
     if not isinstance(found, Pass):
         raise IRKitError(
             f"{path!r} is not a pass but a {type(found).__name__}",

@@ -117,6 +117,8 @@ def test_a_pass_is_found_by_module_and_function() -> None:
     for missing in ("no_such_module_here:f", f"{__name__}:nothing", "x", ":", "a:"):
         with pytest.raises(IRKitError, match="cannot load pass"):
             load_pass(missing)
+    with pytest.raises(IRKitError, match="Did you mean 'unroll_loops'"):
+        load_pass(f"{__name__}:unrol_loops")
 
 
 def test_a_pass_whose_file_has_moved_is_found_in_the_folder_it_was_in() -> None:
