@@ -1,11 +1,24 @@
-"""Whether the first step of a reduction is the one that initialises it."""
+"""Whether a reduction has steps, and whether the first one initialises it."""
 
 from collections.abc import Sequence
 
 from irkit.core import substitute
-from irkit.ir import Block, Expr, For, PrimFunc, Var, eq, loop_ranges, prove
+from irkit.ir import Block, Expr, For, PrimFunc, Var, eq, ge, loop_ranges, prove
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.guards import guards_by_loops
+from irkit.schedule.analysis.ranges import ranges_at
+
+
+def has_steps(block: Block) -> list[Expr]:
+    """Return conditions that together hold if the reduction of a block has steps."""
+    return [ge(axis.extent, 1) for axis in block.axes if axis.kind == "reduce"]
+
+
+def unless_empty(func: PrimFunc, block: Block) -> list[Expr]:
+    """Return those of the conditions that need not hold: a block whose reduction is empty
+    initialises nothing."""
+    ranges = ranges_at(func)
+    return [cond for cond in has_steps(block) if not prove(cond, ranges)]
 
 
 def first_step_initialises(

@@ -3,16 +3,22 @@
 from collections.abc import Sequence
 
 from irkit.core import Span, substitute
-from irkit.ir import Block, For, PrimFunc, Stmt
+from irkit.ir import Block, Expr, For, PrimFunc, Stmt
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
 
 
-def init_nest(func: PrimFunc, block: Block, inner: Sequence[For], span: Span) -> tuple[Stmt, str]:
-    """Return a block ``NAME_init`` that initialises the reduction of a block, under copies of the
-    spatial loops of ``inner``."""
+def init_nest(
+    func: PrimFunc,
+    block: Block,
+    inner: Sequence[For],
+    span: Span,
+    conditions: Sequence[Expr] = (),
+) -> tuple[Stmt, str]:
+    """Return a block ``NAME_init`` that initialises the reduction of a block under some conditions,
+    in copies of the spatial loops of ``inner``."""
     assert block.init is not None
     reducing = reduced_over(block)
     kept = [loop for loop in inner if loop.var not in reducing]
@@ -28,7 +34,7 @@ def init_nest(func: PrimFunc, block: Block, inner: Sequence[For], span: Span) ->
         ),
         body=substitute(block.init, own),
         init=None,
-        predicate=joined([substitute(part, names) for part in guards]),
+        predicate=joined([substitute(part, names) for part in (*conditions, *guards)]),
         reads=None,
         writes=None,
         span=span,

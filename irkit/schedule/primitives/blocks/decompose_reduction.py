@@ -15,7 +15,6 @@ from irkit.ir import (
     Store,
     Var,
     dependences,
-    ge,
     nested,
     replace_stmts,
     seq,
@@ -24,7 +23,11 @@ from irkit.schedule.analysis.accesses import variables, written_by
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.guards import reduced_over
 from irkit.schedule.analysis.ranges import ranges_at
-from irkit.schedule.analysis.reduction_steps import first_step_initialises
+from irkit.schedule.analysis.reduction_steps import (
+    first_step_initialises,
+    has_steps,
+    unless_empty,
+)
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.reduction_init import init_nest
 from irkit.schedule.state.lookup import blocks_below, find_block, find_loop, loops_to, path_to
@@ -34,7 +37,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     """Move the initialisation of a reduction into a new block before a loop.
 
     The new block is named ``NAME_init`` and is under copies of the spatial loops from ``var``
-    inwards.
+    inwards. Where the reduction can be empty, a condition keeps the block from initialising then.
     Raises: ScheduleError if the block has no initialisation, the loop is not around it, or a
     reduction loop is further out.
     """
@@ -44,7 +47,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     check_unmixed(func, block, reducing, f"initialise {name!r} separately", inner)
     _check_once(func, block, inner, reducing)
     span = Span("schedule", "decompose_reduction", parent=block.span)
-    made, init = init_nest(func, block, inner, span)
+    made, init = init_nest(func, block, inner, span, unless_empty(func, block))
     func = replace_stmts(func, {block: block.replace(init=None)})
     loop = find_loop(func, var)
     return replace_stmts(func, {loop: seq(made, loop)}), init
@@ -113,9 +116,7 @@ def _check_once(func: PrimFunc, block: Block, inner: Sequence[For], reducing: se
         if axis.kind == "opaque":
             raise ScheduleError(f"{what}: it has the opaque axis {axis.var.name!r}", at=block)
     steps = [loop for loop in inner if loop.var in reducing]
-    # Over an empty reduction the two differ, so empty extents have a separate block.
-    some = [ge(axis.extent, 1) for axis in block.axes if axis.kind == "reduce"]
-    if not first_step_initialises(func, block, steps, some):
+    if not first_step_initialises(func, block, steps, has_steps(block)):
         raise ScheduleError(
             f"{what}: it cannot be proved that its first step initialises it", at=block
         )

@@ -30,6 +30,7 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
+from irkit.schedule.analysis.reduction_steps import unless_empty
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
@@ -64,7 +65,8 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     top = parts.chain[0]
     inner = _partial_block(func, block, combine, parts, partial, place, span)
     first = nested(parts.chain, inner)
-    second = _final_nest(block, combine, parts, partial, place, span)
+    some = unless_empty(func, inner)
+    second = _final_nest(block, combine, parts, partial, place, some, span)
     made = replace_stmts(func, {top: Allocate(partial, seq(first, second), span=span)})
     return made, inner.name
 
@@ -235,9 +237,10 @@ def _final_nest(
     parts: _ReductionLoops,
     partial: Buffer,
     place: int,
+    some: Sequence[Expr],
     span: Span,
 ) -> Stmt:
-    """Return the nest that reduces the partial results."""
+    """Return the nest that reduces the partial results, if there are ``some``."""
     kept = [loop for loop in parts.chain if loop is parts.loop or loop.var not in parts.reducing]
     names = {loop.var: loop.var.copy() for loop in kept}
     own = Var(f"v{parts.loop.var.name}", parts.loop.var.dtype)
@@ -256,7 +259,7 @@ def _final_nest(
         tuple(axes),
         Store(store.buffer, at, value, span=store.span),
         block.init,
-        joined([substitute(part, names) for part in guards]),
+        joined([substitute(part, names) for part in (*some, *guards)]),
         attrs=block.attrs,
         span=span,
     )

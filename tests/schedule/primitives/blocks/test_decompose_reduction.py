@@ -1,10 +1,11 @@
 """decompose_reduction: the init of a reduction becomes a separate block before a loop."""
 
+import numpy as np
 import pytest
 
 from irkit import te
 from irkit.core import ScheduleError
-from irkit.ir import parse
+from irkit.ir import interpret, parse, script
 from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, block_names, matmul, matmul_relu
 
@@ -169,3 +170,31 @@ def test_an_init_does_not_leave_an_if() -> None:
     with pytest.raises(ScheduleError, match="other than loops"):
         sch.decompose_reduction(block, sch.get_loops(block)[0])
     sch.decompose_reduction(block, sch.get_loops(block)[1])
+
+
+EMPTY = """
+def f(A: f32[4, n], C: f32[4]):
+    for i in serial(0, 4):
+        with block("B"):
+            v = axis.spatial(4, i)
+            C[v] = f32(7.0)
+    for i in serial(0, 4):
+        for r in serial(0, n):
+            with block("C"):
+                v = axis.spatial(4, i)
+                q = axis.reduce(n, r)
+                with init():
+                    C[v] = f32(0.0)
+                C[v] = C[v] + A[v, q]
+"""
+
+
+def test_an_init_does_not_run_for_a_reduction_that_is_empty() -> None:
+    sch = Schedule(parse(EMPTY))
+    block = sch.get_block("C")
+    sch.decompose_reduction(block, sch.get_loops(block)[1])
+    assert "where(n >= 1)" in script(sch.func)
+    for n, expected in ((0, 7.0), (2, 2.0)):
+        made = np.zeros(4, np.float32)
+        interpret(sch.func, np.ones((4, n), np.float32), made)
+        assert made.tolist() == [expected] * 4

@@ -1,11 +1,12 @@
 """rfactor: a reduction becomes partial results and a final reduction."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, PrimFunc, const, gt, parse
+from irkit.ir import Allocate, PrimFunc, const, gt, interpret, parse
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import matmul, matmul_relu
 
@@ -20,6 +21,20 @@ def test_a_reduction_that_may_be_empty_is_factored_with_axes_inside_their_extent
     sch.split(outer, [None, 4])
     _, last = sch.split(inner, [None, 4])
     sch.rfactor(last, 1)
+
+
+def test_an_empty_reduction_reads_no_partial_results() -> None:
+    n = te.var("n")
+    a = te.placeholder((4, n), name="A")
+    r = te.reduce_axis((0, n), name="r")
+    s = te.compute((4,), lambda i: te.sum(a[i, r], axis=r), name="S")
+    sch = Schedule(te.create_prim_func([a, s]))
+    _, inner = sch.split(sch.get_loops(sch.get_block("S"))[1], [None, 4])
+    sch.rfactor(inner)
+    for size in (0, 6):
+        made = np.ones(4, np.float32)
+        interpret(sch.func, np.ones((4, size), np.float32), made)
+        assert made.tolist() == [size] * 4
 
 
 REDUCERS = {"sum": te.sum, "prod": te.prod, "min": te.min, "max": te.max}
