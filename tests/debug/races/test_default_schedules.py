@@ -1,4 +1,6 @@
-"""The default schedules of operators give no alarm at any stage, and almost all loops are proved."""
+"""The loops of default schedules of operators are proved to be independent at every stage."""
+
+from collections.abc import Callable
 
 import pytest
 
@@ -18,7 +20,7 @@ def conv() -> PrimFunc:
 
 
 def matmul() -> PrimFunc:
-    x, w = te.placeholder((200, 100), name="x"), te.placeholder((100, 300), name="w")
+    x, w = te.placeholder((64, 100), name="x"), te.placeholder((100, 300), name="w")
     return te.create_prim_func([x, w, topi.matmul(x, w)])
 
 
@@ -33,8 +35,9 @@ def row_sums() -> PrimFunc:
 
 
 @pytest.mark.parametrize("make", [conv, matmul, softmax, row_sums])
-def test_every_loop_of_a_default_schedule_is_proved_at_every_stage(make: object) -> None:
-    assert callable(make)
+def test_every_loop_of_a_default_schedule_is_proved_at_every_stage(
+    make: Callable[[], PrimFunc],
+) -> None:
     scheduled = topi.default_schedule(make())
     found = [each for stage in races_of_steps(DEFAULT.steps(scheduled)) for each in stage.loops]
     assert found
