@@ -9,7 +9,7 @@ from functools import cache, partial
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.debug import scheduled_steps
+from irkit.debug import ProcessState, scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.guidance.branches import branches_here
@@ -56,13 +56,16 @@ class CaseResult(msgspec.Struct, frozen=True):
 
 
 def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
-    """Draw a case and judge it."""
+    """Draw a case and judge it; what its passes changed in this process is set as it was."""
     set_up_worker()
+    state = ProcessState()
     started = time.process_time()
     branches = branches_here()
     picks, kept = record_counted(draw.picks)
     with branches.watching() if options.watch else nullcontext():
         ran = _run(draw, picks, options)
+    if draw.passes:
+        state.restore()
     new = tuple(sorted(branches.new)) if options.watch else ()
     return msgspec.structs.replace(
         ran,

@@ -1,5 +1,7 @@
 """Cases of a campaign with a pass under test: aimed at it, and judged as `check_pass` judges it."""
 
+import sys
+
 import pytest
 
 from irkit.fuzz.campaign import CaseOptions, Draw
@@ -39,6 +41,8 @@ def test_a_right_pass_fires_and_gives_no_finding(path: str) -> None:
     ],
 )
 def test_a_wrong_pass_is_found_and_named(path: str) -> None:
+    limit = sys.getrecursionlimit()
     found = [each.outcome for each in ran(path, 10) if each.outcome.is_finding]
     assert found
+    assert sys.getrecursionlimit() == limit
     assert {each.named for each in found} == {path.rpartition(":")[2].replace("_", "-")}
