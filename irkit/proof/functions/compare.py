@@ -28,17 +28,16 @@ from irkit.ir import (
     logical_not,
     lt,
 )
+from irkit.proof.functions.attempts import Attempts
 from irkit.proof.functions.loads import TooManyLoads, as_index
-from irkit.proof.functions.loop_pieces import LoopPieces
 from irkit.proof.functions.memory import size
+from irkit.proof.functions.moved_allocations import MovedAllocations
 from irkit.proof.functions.one_sided import OneSided, content_of
 from irkit.proof.functions.scope import NotShown, Scope, Side
 from irkit.proof.outcome import StepProof
 from irkit.proof.prover import Prover
 
 MOST_STATEMENTS = 20_000
-MOST_WAYS = 400
-"""Attempts to compare statements with a loop cut into pieces."""
 
 
 def compare_statements(before: PrimFunc, after: PrimFunc, prover: Prover) -> StepProof:
@@ -63,8 +62,8 @@ class _Comparison:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.one_sided = OneSided(scope)
-        self.pieces = LoopPieces(scope, self.idles)
-        self.ways = MOST_WAYS
+        self.elsewhere = MovedAllocations(scope, self._same_memory)
+        self.attempts = Attempts(scope, self.one_sided, self.elsewhere, self.lists)
         self.left = MOST_STATEMENTS
 
     def functions(self, before: PrimFunc, after: PrimFunc) -> None:
@@ -96,13 +95,15 @@ class _Comparison:
         while True:
             self.one_sided.unpack(old, self.scope.before)
             self.one_sided.unpack(new, self.scope.after)
+            if self.elsewhere.moved(old, new):
+                continue
             if not old and not new:
                 break
             self.left -= 1
             if self.left < 0:
                 raise NotShown("it has too many statements")
             a, b = old[-1] if old else None, new[-1] if new else None
-            if isinstance(a, For) and isinstance(b, For) and self._in_pieces(old, new):
+            if isinstance(a, For) and isinstance(b, For) and self.attempts.in_pieces(old, new):
                 continue
             if a is not None and b is not None and a.__class__ is b.__class__:
                 if self._looked_through(old, new, a, b):
@@ -135,84 +136,30 @@ class _Comparison:
         """Look through the next statement of one of the sides, if that is possible: a frame first,
         and then a branch or a loop."""
         sides = [(old, self.scope.before), (new, self.scope.after)]
-        if self.pieces.without_idle(sides):
+        if self.attempts.pieces.without_idle(sides):
             return True
         sides.sort(key=lambda side: _ORDER.get(side[0][-1].__class__, 0) if side[0] else 0)
         kinds = [stmts[-1].__class__ if stmts else None for stmts, _ in sides]
         self.one_sided.beside_loop = kinds == [For, For]
-        if kinds == [Store, For] and not _is_vector(sides[0][0][-1]) and self._in_pieces(old, new):
+        if (
+            kinds == [Store, For]
+            and not _is_vector(sides[0][0][-1])
+            and self.attempts.in_pieces(old, new)
+        ):
             return True
         for stmts, side in sides:
             # A branch beside a loop holds loops like it, which its copies would not be.
-            if kinds == [If, For] and isinstance(stmts[-1], For) and self._by_cases(old, new):
+            if (
+                kinds == [If, For]
+                and isinstance(stmts[-1], For)
+                and self.attempts.by_cases(old, new)
+            ):
                 return True
             if self.one_sided.looked_through(stmts, side):
                 return True
-        return (kinds != [For, For] and self._in_pieces(old, new)) or self._by_cases(old, new)
-
-    def _in_pieces(self, old: list[Stmt], new: list[Stmt]) -> bool:
-        """Compare what is left with a loop cut into pieces, if that shows that it is equal."""
-        for first, second in self.pieces.ways(old, new):
-            if self._is_equal([(first, second, None)]):
-                old.clear()
-                new.clear()
-                return True
-        return False
-
-    def _by_cases(self, old: list[Stmt], new: list[Stmt]) -> bool:
-        """Compare what is left twice, if one side has a branch there: where its condition holds,
-        and where it does not."""
-        for stmts, side in ((old, self.scope.before), (new, self.scope.after)):
-            match stmts[-1] if stmts else None:
-                case If(cond, then, otherwise):
-                    made = side.read(cond)
-                    self.one_sided.evaluated(made, side)
-                    cases: list[tuple[list[Stmt], list[Stmt], Expr | None]] = []
-                    for known, chosen in ((made, then), (logical_not(made), otherwise)):
-                        left = [*stmts[:-1], *_some(chosen)]
-                        cases.append((left, new, known) if stmts is old else (old, left, known))
-                    if not self._is_equal(cases):
-                        return False
-                    old.clear()
-                    new.clear()
-                    return True
-                case _:
-                    pass
-        return False
-
-    def idles(self, loop: For, side: Side) -> bool:
-        """Return True if a loop does nothing, because conditions in it never hold."""
-        var, known = loop.var.copy(), side.values.get(loop.var)
-        begin, end = side.read(loop.begin), side.read(loop.end)
-        side.values[loop.var] = var
-        body: list[list[Stmt]] = [[], []]
-        body[side is self.scope.after].append(loop.body)
-        with self.scope.counting(var, begin, end):
-            found = self._is_equal([(body[0], body[1], None)])
-        side.values.pop(loop.var)
-        if known is not None:
-            side.values[loop.var] = known
-        return found
-
-    def _is_equal(self, cases: list[tuple[list[Stmt], list[Stmt], Expr | None]]) -> bool:
-        """Return True if lists of statements are shown to be equal, each pair where a condition
-        holds; nothing is left of an attempt that fails."""
-        scope = self.scope
-        self.ways -= 1
-        if self.ways < 0:
-            return False
-        waiting, loaded = list(scope.waiting), list(scope.loaded)
-        values = dict(scope.before.values), dict(scope.after.values)
-        try:
-            for old, new, cond in cases:
-                scope.waiting[:] = waiting
-                with scope.under(_some(cond)):
-                    self.lists(old[::-1], new[::-1])
-        except NotShown:
-            scope.waiting[:], scope.loaded[:] = waiting, loaded
-            scope.before.values, scope.after.values = values
-            return False
-        return True
+        return (
+            kinds != [For, For] and self.attempts.in_pieces(old, new)
+        ) or self.attempts.by_cases(old, new)
 
     # One method for each class of statements that both sides have.
 
@@ -237,6 +184,10 @@ class _Comparison:
             self._same_index(x, y, written)
         self.scope.equal(old[count], new[len(b.indices)], written)
         self.scope.loads(old, new)
+        if a.mask is None and a.value.dtype.lanes == 1:
+            self.scope.stored(target, places)
+        elif target in self.scope.windows:
+            raise NotShown(f"a store to the smaller buffer {b.buffer.name} is of several elements")
 
     def _same_index(self, a: Expr, b: Expr, facts: list[Expr]) -> None:
         if a.dtype != b.dtype:
@@ -273,8 +224,15 @@ class _Comparison:
             raise NotShown("a loop counts in u64")
         self.scope.before.values.pop(a.var, None)  # It may have been a number in another copy.
         self.scope.after.values[b.var] = convert(a.var, b.var.dtype)
-        with self.scope.counting(a.var, begin, end):
-            self.lists([a.body], [b.body])
+        lifetimes, bound = self.scope.lifetimes, (a.var, begin, end)
+        counts = lifetimes.counts()
+        lifetimes.loops.append((bound, a.kind))
+        try:
+            with self.scope.counting(a.var, begin, end):
+                self.lists([a.body], [b.body])
+        finally:
+            lifetimes.loops.pop()
+        lifetimes.leave(bound, counts)
 
     def branches(self, a: If, b: If) -> None:
         cond, _ = self._read(a.cond, b.cond)
@@ -302,10 +260,18 @@ class _Comparison:
             raise NotShown("what is evaluated for its effect changed")
 
     def allocations(self, a: Allocate, b: Allocate) -> None:
-        self._same_buffer(a.buffer, b.buffer)
         if a.attrs != b.attrs:
             raise NotShown(f"the attributes of {a.buffer.name} changed")
+        self._same_memory(a, b)
         self.lists([a.body], [b.body])
+
+    def _same_memory(self, a: Allocate, b: Allocate) -> None:
+        try:
+            self._same_buffer(a.buffer, b.buffer)
+        except NotShown:
+            if a.buffer.rank != b.buffer.rank:
+                raise
+            self.scope.narrow(a, b)
 
     def views(self, a: View, b: View) -> None:
         self._same_source(a, b)

@@ -7,6 +7,7 @@ from irkit.core import Node, any_node, equal, rewrite, substitute, symbols_used,
 from irkit.ir import (
     BOOL,
     I64,
+    Allocate,
     And,
     Buffer,
     Const,
@@ -24,11 +25,14 @@ from irkit.ir import (
     dimension_vars,
     ge,
     logical_and,
+    logical_or,
     lt,
 )
 from irkit.ir.arith import Claim, claim_of
+from irkit.proof.functions.lifetimes import Lifetimes
 from irkit.proof.functions.loads import PerformedLoad, as_index, covering, loads_of
 from irkit.proof.functions.memory import FlatView, MemoryOf, size
+from irkit.proof.functions.windows import BoxView, first_places
 from irkit.proof.limits import limits_of
 from irkit.proof.outcome import Proved, Refuted
 from irkit.proof.prove import prove_claim
@@ -51,26 +55,37 @@ class NotShown(Exception):
 class Side:
     """One side of a step: what its own symbols stand for, in those of the side before.
 
-    ``flat`` has buffers that are read as one-dimensional memory.
+    ``flat`` has buffers that are read as one-dimensional memory, ``windows`` those that are a box
+    in a buffer of the side before.
     """
 
     def __init__(self, func: PrimFunc) -> None:
         self.values: dict[Node, Node] = {}
         self.flat: dict[Buffer, FlatView] = {}
+        self.windows: dict[Buffer, BoxView] = {}
         self.memory = MemoryOf(func)
 
     def read(self, expr: Expr) -> Expr:
         """Return an expression over the symbols of the side before."""
         made = substitute(expr, self.values) if self.values else expr
+        if self.windows:
+            made = rewrite(made, self._moved, on=Load)
         return rewrite(made, self._flattened, on=Load) if self.flat else made
 
     def _flattened(self, node: Load) -> Load | None:
         view = self.flat.get(node.buffer)
         return None if view is None else view.load(node)
 
+    def _moved(self, node: Load) -> Load | None:
+        window = self.windows.get(node.buffer)
+        return None if window is None else window.load(node)
+
     def place(self, buffer: Buffer, indices: list[Expr]) -> tuple[Node, list[Expr]]:
         """Return the element of a store as one of the side before; indices were read already."""
         made = self.values.get(buffer, buffer)
+        window = self.windows.get(made) if isinstance(made, Buffer) else None
+        if window is not None:
+            return window.buffer, window.places(indices)
         view = self.flat.get(made) if isinstance(made, Buffer) else None
         return (made, indices) if view is None else (view.memory, [view.place(indices)])
 
@@ -93,6 +108,11 @@ class Scope:
         self.pairs = 0
         self.loaded: list[PerformedLoad] = []
         """Loads that the side before has performed around the statement."""
+        self.lifetimes = Lifetimes()
+        self.windows: dict[Buffer, BoxView] = {}
+        """Boxes of the side after, by the buffer of the side before."""
+        self.unknown_guards = 0
+        """Number of conditions around the statement that are not among the facts."""
         self.waiting: list[PerformedLoad] = []
         """Loads that the side after has performed, and the side before has yet to."""
         self.dims = dimension_vars(before.params)
@@ -150,7 +170,26 @@ class Scope:
         for each in new:
             if not self._covered(each, known) and not self._is_inside(each):
                 raise NotShown(f"{expr_text(each.load)} may be a new load")
+            conds = self.lifetimes.covering(each, self.facts)
+            if conds is not None and not self._follows(logical_or(*conds), each):
+                raise NotShown(f"{expr_text(each.load)} may read what no longer exists")
+            window = self.windows.get(each.load.buffer)
+            if window is not None and not self._follows(window.inside(each.load.indices), each):
+                raise NotShown(f"{expr_text(each.load)} may be outside the smaller buffer")
         self.waiting.clear()
+
+    def stored(self, buffer: Node, places: list[Expr]) -> None:
+        """Note a store of one element, by the buffer and the indices of the side before.
+
+        Raises: NotShown if it may be outside a buffer that has become smaller.
+        """
+        if not isinstance(buffer, Buffer):
+            return
+        window = self.windows.get(buffer)
+        if window is not None and not self.holds(window.inside(places)):
+            raise NotShown(f"a store may be outside the smaller buffer {buffer.name}")
+        if not self.unknown_guards:
+            self.lifetimes.stored(buffer, places, self.facts)
 
     def _covered(self, new: PerformedLoad, old: list[PerformedLoad]) -> bool:
         cond = covering(new, old)
@@ -188,6 +227,8 @@ class Scope:
         known = self.before.flat.get(buffer)
         if known is not None and after is None:
             return known
+        if buffer in self.windows or buffer in self.lifetimes.stores:
+            raise NotShown(f"{buffer.name} changed its place as well as its dimensions")
         several = any(self.after.buffer(each) is buffer for each in self.used_after)
         if buffer.strides is not None or (several and after is None):
             raise NotShown(f"{buffer.name} is not seen as one dimension")
@@ -223,6 +264,29 @@ class Scope:
             written |= writes
         return True
 
+    def narrow(self, a: Allocate, b: Allocate) -> None:
+        """Read memory of the side after as a box in that of the side before, which it becomes if
+        each access agrees.
+
+        Raises: NotShown if no box is seen.
+        """
+        ours, theirs = first_places(a), first_places(b)
+        x, y = a.buffer, b.buffer
+        if ours is None or theirs is None or len(ours) != len(theirs) or x in self.before.flat:
+            raise NotShown(f"the shape of {x.name} changed")
+        if (x.dtype, x.scope, x.align) != (y.dtype, y.scope, y.align) or x.strides or y.strides:
+            raise NotShown(f"buffer {x.name} changed")
+        begins = tuple(
+            [
+                as_index(self.before.read(i)) - as_index(self.after.read(j))
+                for i, j in zip(ours, theirs, strict=True)
+            ]
+        )
+        extents = tuple([self.after.read(dim) for dim in y.shape])
+        box = y.copy()
+        self.after.values[y] = box
+        self.after.windows[box] = self.windows[x] = BoxView(x, begins, extents)
+
     def memory(self, buffer: Buffer) -> Buffer:
         """Return the parameter or allocation that a buffer of the side before is a part of."""
         return self.before.memory(self._flattened.get(buffer, buffer))
@@ -231,25 +295,31 @@ class Scope:
         """Return the parameter or allocation of the side before that a buffer of a side is a part
         of."""
         found = side.buffer(side.memory(buffer))
+        window = side.windows.get(found) if isinstance(found, Buffer) else None
+        if window is not None:
+            return window.buffer
         return self._flattened.get(found, found) if isinstance(found, Buffer) else found
 
     @contextmanager
     def under(self, conds: Iterable[Expr]) -> Generator[None]:
         """Assume conditions within a ``with`` block; those that read memory are left out, because a
         store can change them."""
-        count, loaded = len(self.facts), len(self.loaded)
+        count, loaded, unknown = len(self.facts), len(self.loaded), self.unknown_guards
         stack = list(conds)[::-1]
         while stack:
             cond = stack.pop()
             if isinstance(cond, And):
                 stack += [cond.b, cond.a]
-            elif not any_node(cond, Load):
+            elif any_node(cond, Load):
+                self.unknown_guards += 1
+            else:
                 self.facts.append(cond)
         try:
             yield
         finally:
             del self.facts[count:]
             del self.loaded[loaded:]
+            self.unknown_guards = unknown
 
     @contextmanager
     def counting(self, var: Var, begin: Expr, end: Expr) -> Generator[None]:
