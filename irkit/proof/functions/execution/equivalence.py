@@ -19,7 +19,7 @@ from irkit.proof.prover import Prover
 MOST_STEPS = 1_500_000
 """Operations of both versions together, for all sizes."""
 MOST_CLAIMS = 40
-"""Values of one run that are not plainly equal, and are left to the solver."""
+"""Values that are not plainly equal, and are left to the solver, for all sizes."""
 
 
 class Executed(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ def execute_step(before: PrimFunc, after: PrimFunc, prover: Prover) -> Executed:
 
 
 def _tried(before: PrimFunc, after: PrimFunc, prover: Prover, names: tuple[Var, ...]) -> Executed:
-    steps = StepBudget(MOST_STEPS)
+    steps = StepBudget(MOST_STEPS, MOST_CLAIMS)
     if not names:
         try:
             _Pair(before, after, prover, steps).check({})
@@ -62,7 +62,7 @@ def _tried(before: PrimFunc, after: PrimFunc, prover: Prover, names: tuple[Var, 
         try:
             _Pair(before, after, prover, steps).check(sizes)
         except NotExecuted as why:
-            if steps.left < 0 and done:
+            if min(steps.left, steps.claims) < 0 and done:
                 break
             at = ", ".join(f"{name} = {size}" for name, size in shown.items())
             return Executed(False, tuple(done), f"for {at}: {why.reason}")
@@ -98,11 +98,9 @@ class _Pair:
             raise NotExecuted("the signature changed")
         if old.events != new.events:
             raise NotExecuted("assertions differ")
-        left = MOST_CLAIMS
         for one, other in zip(old.memories, new.memories, strict=True):
             for at, a, b in self._unequal(one, other):
-                left -= 1
-                if left < 0 or not self._proved(a, b, one):
+                if not self._proved(a, b, one):
                     raise NotExecuted(f"{one.name}[{at}] is not shown to be the same")
 
     def _unequal(self, one: Memory, other: Memory) -> Iterator[tuple[int, Value, Value]]:
@@ -117,12 +115,14 @@ class _Pair:
                 yield at, a, b
 
     def _proved(self, a: Value, b: Value, memory: Memory) -> bool:
+        self.steps.take_claim()
         dtype = memory.dtype
         x, y = self.terms.term(a, dtype), self.terms.term(b, dtype)
         return isinstance(self.prover.prove(Claim(x, y, {}, ())), Proved)
 
     def _follows(self, facts: list[Expr], index: Expr, extent: int) -> bool:
         """Return True if an index is inside an extent, given some conditions."""
+        self.steps.take_claim()
         inside = logical_and(ge(index, 0), lt(index, Const(extent, I64)))
         claim = Claim(inside, Const(True, BOOL), {}, tuple(facts))
         return isinstance(self.prover.prove(claim), Proved)

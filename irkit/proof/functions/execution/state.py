@@ -15,10 +15,10 @@ MOST_SCATTERED = 256
 
 
 class StepBudget:
-    """Steps of execution that are left for both versions together."""
+    """Steps of execution, and claims, that are left for both versions together."""
 
-    def __init__(self, most: int) -> None:
-        self.left = most
+    def __init__(self, most: int, claims: int) -> None:
+        self.left, self.claims = most, claims
 
     def take(self, count: int) -> None:
         """Take some steps.
@@ -28,6 +28,15 @@ class StepBudget:
         self.left -= count
         if self.left < 0:
             raise NotExecuted("it is too large to be executed")
+
+    def take_claim(self) -> None:
+        """Take a claim for the solver.
+
+        Raises: NotExecuted if there is none left.
+        """
+        self.claims -= 1
+        if self.claims < 0:
+            raise NotExecuted("too many values are left to the solver")
 
 
 class SymbolicState:
@@ -72,6 +81,7 @@ class SymbolicState:
         at = self._index(place, indices, name, cond)
         if isinstance(at, Expr):
             return self._gathered(place.memory, at)
+        self.steps.take(len(self.loops))
         for loop in self.loops:
             if place.memory.depth <= loop.depth:
                 loop.reads(place.memory, at)
@@ -104,6 +114,7 @@ class SymbolicState:
         if cond is True and not self.loops:
             memory.cells[at] = value
             return
+        self.steps.take(len(self.loops))
         old = memory.read(at, self.terms)
         made = self.terms.chosen(cond, value, old, memory.dtype)
         changes = made is not old and (isinstance(made, Expr) or made != old)

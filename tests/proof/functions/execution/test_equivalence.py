@@ -273,6 +273,13 @@ def test_what_is_too_large_is_said_to_be(body: str) -> None:
     assert "too " in executed(text, text).reason
 
 
+def test_many_loops_without_an_order_take_steps_and_not_time() -> None:
+    loops = [f"{'    ' * (at + 1)}for i{at} in parallel(0, 1):\n" for at in range(80)]
+    inner = f"{'    ' * 81}for j in serial(0, 200000):\n{'    ' * 82}C[0] = f32(1.0)\n"
+    text = f"def f(A: f32[200000], C: f32[200000]):\n{''.join(loops)}{inner}"
+    assert executed(text, text).reason == "it is too large to be executed"
+
+
 def test_a_permission_to_reorder_is_not_given_by_a_step() -> None:
     before = "def f(C: f32[4]):\n    for i in serial(0, 4):\n        C[i] = f32(1.0)\n"
     after = before.replace("serial(0, 4)", "serial(0, 4, reassoc=True)")
