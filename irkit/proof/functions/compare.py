@@ -95,7 +95,7 @@ class _Comparison:
         while True:
             self.one_sided.unpack(old, self.scope.before)
             self.one_sided.unpack(new, self.scope.after)
-            if self.elsewhere.moved(old, new):
+            if self._taken_apart(old, new) or self.elsewhere.moved(old, new):
                 continue
             if not old and not new:
                 break
@@ -115,6 +115,13 @@ class _Comparison:
                 raise NotShown(f"{_what(a)} became {_what(b)}")
         if self.scope.waiting:
             raise NotShown("a load may be new")
+
+    def _taken_apart(self, old: list[Stmt], new: list[Stmt]) -> bool:
+        """Take the first iteration out of a loop beside an allocation like one in that loop."""
+        if not old or not new or not isinstance(old[-1], For) or not isinstance(new[-1], Allocate):
+            return False
+        known = new[-1].buffer.name in self.elsewhere.old
+        return not known and self.attempts.in_pieces(old, new)
 
     def _looked_through(self, old: list[Stmt], new: list[Stmt], a: Stmt, b: Stmt) -> bool:
         """Look through one of two branches, or loops, that are not equal, if it is decided, or runs

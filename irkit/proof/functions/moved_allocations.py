@@ -65,6 +65,11 @@ class MovedAllocations:
         outer, depth = self.old[_name(inner)]
         self._check(outer, inner, depth, ("thread",))
         self.same_memory(outer, inner)
+        if depth == len(self.scope.lifetimes.loops):
+            # Nothing was stored since the other one; a second one would be other memory.
+            del self.old[_name(inner)]
+            new[-1] = inner.body
+            return
         is_flat = outer.buffer in self.scope.before.flat
         if is_flat or not self.scope.lifetimes.begin(outer.buffer):
             raise NotShown(f"{inner.buffer.name} is allocated twice")
