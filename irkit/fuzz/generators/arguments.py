@@ -81,7 +81,19 @@ def draw_array(
     their type."""
     if numbers == "integers" and not dtype.is_float and not dtype.is_bool:
         return _integers(dtype, tuple(shape), rng)
-    return draw_values(dtype, tuple(shape), _RUNGS[numbers], rng, integers)
+    found = draw_values(dtype, tuple(shape), _RUNGS[numbers], rng, integers)
+    if numbers != "special" or not dtype.is_float:
+        return found
+    return np.where(rng.integers(0, 4, size=shape) == 0, _any_bits(found, rng), found)
+
+
+def _any_bits(like: Array, rng: np.random.Generator) -> Array:
+    """Return floats of any bits: of every exponent as often as of another. NaN is a quiet one."""
+    bits = np.dtype(f"u{like.dtype.itemsize}")
+    drawn = rng.integers(0, np.iinfo(bits).max, size=like.shape, dtype=bits, endpoint=True)
+    found = drawn.view(like.dtype)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(found), np.array(np.nan, like.dtype), found)
 
 
 def _integers(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -142,7 +142,7 @@ def _draw_text(picks: Picks) -> Sample:
 
 def _printed(picks: Picks) -> str:
     form = picks.below(8)
-    if form == 7:
+    if form in (5, 7):
         return graph_script(graph_function(picks, whole=True)[0])
     if form == 6:
         return picks.pick(_FIXED)

@@ -16,6 +16,7 @@ from irkit.core import same
 from irkit.debug import contracts, equal_structure, schedule_steps
 from irkit.fuzz.judge.calls import calls_are_checked
 from irkit.fuzz.judge.checked_bounds import bounds_are_checked
+from irkit.fuzz.judge.cut_models import cuts_are_located
 from irkit.fuzz.judge.files.read_text import round_trip
 from irkit.fuzz.judge.loops import LoopCase, lesser_target, target_of
 from irkit.fuzz.judge.models import ModelCase
@@ -154,9 +155,11 @@ def checks_arguments(case: LoopCase | ModelCase, number: int) -> None:
 
 
 def packs(case: LoopCase | ModelCase, number: int) -> None:
-    """A model reads back from its package; a function has none."""
+    """A model reads back from its package, and is refused where its file is cut; a function has
+    neither."""
     if isinstance(case, ModelCase):
         package_reads_back(case, number)
+        cuts_are_located(case, number)
 
 
 FOR_MODELS: dict[str, Callable[[LoopCase | ModelCase, int], None]] = {

@@ -15,10 +15,19 @@ from time import perf_counter
 import msgspec
 from msgspec.structs import replace
 
+from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge.outcome import DEATHS, Outcome
 from irkit.fuzz.judge.progress import tier_and_pass
 from irkit.processes import ChildDied, Limits, report, run_in_fork
-from tests.mutation.schemata.cases import Observed, forget_case, install_recorder, observe
+from tests.mutation.schemata.cases import (
+    Observed,
+    draw_case,
+    forget_case,
+    install_recorder,
+    mutant_on,
+    observe,
+    observe_with,
+)
 from tests.mutation.schemata.messages import AloneOrder, BlockOrder, BlockResult, Found
 from tests.mutation.schemata.switches import NONE, SWITCHES
 
@@ -28,8 +37,10 @@ _QUIET = 30.0
 _ALONE = Limits(60.0, _MEMORY)
 _FULL = 40
 """A mutant is judged in every case that infects it up to this number, then ever less often."""
-_DEATHS = ("crash", "hang", "memory")
 _MESSAGE = 300
+_REDRAWN = 4
+"""One case in this many is drawn anew with a mutant that drawing infects; in the others the sample
+is that of the original."""
 
 
 def judge_block(order: BlockOrder) -> BlockResult:
@@ -47,7 +58,8 @@ def judge_block(order: BlockOrder) -> BlockResult:
         elif died is not None:
             status = DEATHS[died.kind]
             tier, named = tier_and_pass(died.report.rpartition("\n")[2])
-            part.found.append(Found(part.now, part.next, status, tier, named, died.message))
+            found = (part.now, part.next, status, tier, named, died.message, part.redrawn)
+            part.found.append(Found(*found))
         confirmed = [found for found in part.found if _is_confirmed(order.seed, found)]
         part.dismissed += [found for found in part.found if found not in confirmed]
         part.found = confirmed
@@ -86,52 +98,59 @@ class _Block:
         """Run a case, and again with each mutant that it infects."""
         forget_case()
         self._turn_to(number, NONE)
-        SWITCHES.ignored.clear()
         with SWITCHES.watching():
-            found = observe(self.order.seed, number, on_tier=self._on_tier)
-            reached, infected = set(SWITCHES.reached), set(SWITCHES.infected)
-        made = BlockResult(number + 1, cases=1, unusable=int(found is None))
-        if found is not None and found.outcome.is_finding:
-            made.unclean.append(f"case {number}: {found.outcome.symptom}: {found.outcome.message}")
-            return self._finish(made)
+            drawn = draw_case(self.order.seed, number, on_tier=self._on_tier)
+        reached, infected_draw = set(SWITCHES.reached), set(SWITCHES.infected)
+        with SWITCHES.watching():
+            clean = observe(drawn, number, on_tier=self._on_tier)
+        reached |= SWITCHES.reached
+        infected = set(SWITCHES.infected)
+        made = BlockResult(number + 1, cases=1, unusable=int(clean is None))
+        if clean is not None and clean.outcome.is_finding:
+            made.unclean.append(f"case {number}: {clean.outcome.symptom}: {clean.outcome.message}")
+            return self.result.add(made)
         for mutant in sorted(self.alive):
-            if mutant in reached:
-                made.reached[mutant] = 1
-            if mutant in infected:
+            made.reached[mutant] = int(mutant in reached)
+            if mutant in infected or mutant in infected_draw:
                 made.infected[mutant] = 1
                 self.alive[mutant] += 1
                 if is_wanted(self.alive[mutant], number):
-                    self._judge_mutant(number, mutant, found, made)
-        return self._finish(made)
+                    again = mutant in infected_draw and (
+                        mutant not in infected or not number % _REDRAWN
+                    )
+                    self._judge_mutant(drawn, clean, number, mutant, again, made)
+        return self.result.add(made)
 
     def _judge_mutant(
-        self, number: int, mutant: int, clean: Observed | None, made: BlockResult
+        self,
+        drawn: Sample | Outcome | None,
+        clean: Observed | None,
+        number: int,
+        mutant: int,
+        redrawn: bool,
+        made: BlockResult,
     ) -> None:
-        self._turn_to(number, mutant)
+        self._turn_to(number, mutant, redrawn)
         known = frozenset[str]() if clean is None else clean.texts
-        found = observe(self.order.seed, number, mutant, known=known, on_tier=self._on_tier)
+        with mutant_on(mutant):
+            if redrawn:
+                drawn = draw_case(self.order.seed, number, on_tier=self._on_tier)
+            found = observe(drawn, number, known=known, on_tier=self._on_tier)
         made.judged[mutant] = 1
-        if (found is None) != (clean is None):
-            made.changed[mutant] = 1
-        if found is None:
-            return
-        if clean is None or found.digest != clean.digest:
-            made.changed[mutant] = 1
-        if found.outcome.is_finding:
-            self.result.found.append(found_by(mutant, number, found.outcome))
+        digests = [None if each is None else each.digest for each in (found, clean)]
+        made.changed[mutant] = int(digests[0] != digests[1])
+        if found is not None and found.outcome.is_finding:
+            self.result.found.append(found_by(mutant, number, found.outcome, redrawn))
             del self.alive[mutant]
 
-    def _turn_to(self, number: int, mutant: int) -> None:
+    def _turn_to(self, number: int, mutant: int, redrawn: bool = False) -> None:
         """Report what is done, and which mutant comes next."""
-        self.result.next, self.result.now = number, mutant
+        self.result.next, self.result.now, self.result.redrawn = number, mutant, redrawn
         self._said = msgspec.json.encode(self.result).decode()
         report(self._said)
 
     def _on_tier(self, tier: str) -> None:
         report(f"{self._said}\n{tier}")
-
-    def _finish(self, made: BlockResult) -> None:
-        self.result.add(made)
 
 
 def is_wanted(infected: int, number: int) -> bool:
@@ -140,26 +159,28 @@ def is_wanted(infected: int, number: int) -> bool:
     return infected <= _FULL or not number % (infected // _FULL)
 
 
-def found_by(mutant: int, number: int, outcome: Outcome) -> Found:
+def found_by(mutant: int, number: int, outcome: Outcome, redrawn: bool) -> Found:
     """Return what an outcome says of a mutant."""
     said = outcome.message[:_MESSAGE]
-    return Found(mutant, number, outcome.status, outcome.tier, outcome.named, said)
+    return Found(mutant, number, outcome.status, outcome.tier, outcome.named, said, redrawn)
 
 
 def _is_confirmed(seed: int, found: Found) -> bool:
     """Judge a case again in two forks: wrong with the mutant, and right without."""
-    alone = outcome_in_fork(seed, found.case, found.mutant)
+    alone = outcome_in_fork(seed, found.case, found.mutant, redrawn=found.redrawn)
     if alone is None or not alone.is_finding:
         return False
     clean = outcome_in_fork(seed, found.case, NONE)
     return clean is None or not clean.is_finding
 
 
-def outcome_in_fork(seed: int, number: int, mutant: int) -> Outcome | None:
+def outcome_in_fork(
+    seed: int, number: int, mutant: int, *, redrawn: bool = False
+) -> Outcome | None:
     """Judge a case in a fork of its own, at O3 too."""
 
     def work() -> bytes:
-        found = observe(seed, number, mutant, known=frozenset(), on_tier=report)
+        found = observe_with(mutant, seed, number, redrawn=redrawn, on_tier=report)
         return msgspec.json.encode(None if found is None else found.outcome)
 
     try:
@@ -178,11 +199,11 @@ def judge_alone(order: AloneOrder, on_case: Callable[[str], object]) -> BlockRes
         result.next = number
         on_case(msgspec.json.encode(result).decode())
         forget_case()
-        found = observe(order.seed, number, order.mutant, known=frozenset())
+        found = observe_with(order.mutant, order.seed, number, redrawn=True)
         result.cases += 1
         result.next = number + 1
         if found is not None and found.outcome.is_finding:
-            result.found.append(found_by(order.mutant, number, found.outcome))
+            result.found.append(found_by(order.mutant, number, found.outcome, True))
             break
     result.judged[order.mutant] = result.cases
     return result

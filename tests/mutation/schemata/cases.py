@@ -5,7 +5,8 @@ This module is imported anew together with the changed modules.
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from irkit.codegen import compile_object, emit, emit_executor
 from irkit.core import IRKitError
 from irkit.fuzz.campaign.draw import Draw, draw_of
 from irkit.fuzz.campaign.worker import set_up_worker, text_of
-from irkit.fuzz.generators.sample import Kind, Unusable
+from irkit.fuzz.generators.sample import Kind, Sample, Unusable
 from irkit.fuzz.judge.invariants import INVARIANTS
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
@@ -22,14 +23,17 @@ from tests.mutation.schemata.loading import clear_caches
 from tests.mutation.schemata.switches import NONE, SWITCHES
 
 KINDS_DRAWN: tuple[Kind, ...] = (
-    *("programs", "schedules", "onnx", "pipelines", "graphs"),
-    *("programs", "schedules", "onnx", "text"),
+    *("programs", "schedules", "onnx", "graphs", "pipelines", "schedules"),
+    *("programs", "schedules", "onnx", "graphs", "text"),
 )
 """The kinds take turns; text, which is hardly lowered, less often than the others."""
 _INVARIANTS = tuple(INVARIANTS)
 _THOROUGH = 10
 _OPTIMISED = 4
 """One case in this many is judged after each pass, and at O3 also without a change."""
+
+
+OnTier = Callable[[str], object]
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -93,42 +97,37 @@ def forget_case() -> None:
     _RECORDER.objects.clear()
 
 
-def observe(
-    seed: int,
-    number: int,
-    mutant: int = NONE,
-    *,
-    known: frozenset[str] | None = None,
-    on_tier: Callable[[str], object] = lambda tier: None,
-) -> Observed | None:
-    """Judge a case with a mutant on, or with none; return None if nothing usable was drawn.
-
-    LLVM optimises what it makes if the text is none of those ``known``, or in every fourth case.
-    """
+def draw_case(
+    seed: int, number: int, *, on_tier: OnTier = lambda tier: None
+) -> Sample | Outcome | None:
+    """Draw a case; return None if nothing usable was drawn, and an outcome if drawing failed."""
     set_up_worker()
     clear_caches()
-    _RECORDER.texts.clear()
-    SWITCHES.active = mutant
-    try:
-        return _observed(seed, number, known, on_tier)
-    finally:
-        SWITCHES.active = NONE
-
-
-def _observed(
-    seed: int, number: int, known: frozenset[str] | None, on_tier: Callable[[str], object]
-) -> Observed | None:
-    draw = case_of(seed, number)
     on_tier("draw")
     try:
-        sample = draw.sample()
-        text = text_of(sample)
+        return case_of(seed, number).sample()
     except Unusable:
         return None
     except Exception as error:  # Primitives run while drawing, and a wrong one can raise anything.
         said = str(error) if isinstance(error, IRKitError) else describe_exception(error)
-        return Observed(Outcome("failed", "draw", primitive_in(error), said), "")
+        return Outcome("failed", "draw", primitive_in(error), said)
 
+
+def observe(
+    drawn: Sample | Outcome | None,
+    number: int,
+    *,
+    known: frozenset[str] | None = None,
+    on_tier: OnTier = lambda tier: None,
+) -> Observed | None:
+    """Judge what was drawn as the case of a number.
+
+    LLVM optimises what it makes if the text is none of those ``known``, or in every fourth case.
+    """
+    if not isinstance(drawn, Sample):
+        return None if drawn is None else Observed(drawn, "")
+    clear_caches()
+    _RECORDER.texts.clear()
     whole = set[str]()
 
     def optimise(made: str) -> bool:
@@ -137,7 +136,7 @@ def _observed(
         return changed or not number % _OPTIMISED
 
     outcome = judge(
-        sample,
+        drawn,
         thorough=not number % _THOROUGH,
         invariants=(_INVARIANTS[number // len(KINDS_DRAWN) % len(_INVARIANTS)],),
         number=number,
@@ -145,8 +144,29 @@ def _observed(
         optimise=optimise,
     )
     texts = [_digest(made) for made in _RECORDER.texts]
-    digest = _digest("\n".join([text, *texts, *outcome.fired, outcome.fate, outcome.status]))
-    return Observed(outcome, digest, frozenset({*texts, *whole}))
+    parts = [text_of(drawn), *texts, *outcome.fired, outcome.fate, outcome.status]
+    return Observed(outcome, _digest("\n".join(parts)), frozenset({*texts, *whole}))
+
+
+def observe_with(
+    mutant: int, seed: int, number: int, *, redrawn: bool, on_tier: OnTier = lambda tier: None
+) -> Observed | None:
+    """Draw a case and judge it at O3 too, with a mutant on; it is on while the case is drawn only
+    if that is ``redrawn``."""
+    with mutant_on(mutant if redrawn else NONE):
+        drawn = draw_case(seed, number, on_tier=on_tier)
+    with mutant_on(mutant):
+        return observe(drawn, number, known=frozenset(), on_tier=on_tier)
+
+
+@contextmanager
+def mutant_on(mutant: int) -> Generator[None]:
+    """Switch a mutant on."""
+    SWITCHES.active = mutant
+    try:
+        yield
+    finally:
+        SWITCHES.active = NONE
 
 
 def _digest(text: str) -> str:

@@ -18,7 +18,7 @@ class BlockOrder(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A case that shows a mutant, and how."""
+    """A case that shows a mutant, and how; ``redrawn`` if the mutant was on while it was drawn."""
 
     mutant: int
     case: int
@@ -26,6 +26,7 @@ class Found(msgspec.Struct, frozen=True):
     tier: str = ""
     named: str = ""
     message: str = ""
+    redrawn: bool = False
 
 
 class BlockResult(msgspec.Struct):
@@ -33,11 +34,12 @@ class BlockResult(msgspec.Struct):
 
     ``judged`` are those that were run again with a mutant, ``changed`` those of them in which the
     sample, the native code or the results differ. ``next`` is the first case that is not done,
-    ``now`` the mutant that is on.
+    ``now`` the mutant that is on, also while the case is drawn if it is ``redrawn``.
     """
 
     next: int
     now: int = -1
+    redrawn: bool = False
     cases: int = 0
     unusable: int = 0
     unclean: list[str] = []

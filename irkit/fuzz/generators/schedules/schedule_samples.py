@@ -12,6 +12,7 @@ from irkit.fuzz.generators.programs.program_samples import draw_limits, draw_sta
 from irkit.fuzz.generators.programs.seed_functions import function_of_schedule
 from irkit.fuzz.generators.sample import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.schedules.attempt import OFTEN, try_primitive, wrong_schedule
+from irkit.fuzz.generators.schedules.draw_table import DRAWERS
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.generators.stages.theme import INTEGERS, SMALL, WHOLE
 from irkit.fuzz.picks import Picks
@@ -34,7 +35,7 @@ _STORAGE = (
     *("compute_at", "double_buffer", "cache_read", "split", "cache_write", "rolling_buffer"),
     *("set_scope", "storage_align", "reverse_compute_at", "vectorize", "unroll"),
 )
-_POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE)
+_POOLS: tuple[Sequence[str], ...] = (OFTEN, _THREADS, OFTEN, _STORAGE, tuple(DRAWERS))
 
 
 def with_schedule(sample: Sample, picks: Picks) -> Sample:
