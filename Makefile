@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest mutation mutation-fuzz bench docs format check style types layers clean
+.PHONY: demo test test-long test-oldest mutation mutation-fuzz mutation-score bench docs format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,10 @@ mutation: $(STAMP)
 
 mutation-fuzz: $(STAMP)
 	$(BIN)/python -m tests.mutation.fuzz $(COMMON) $(call option,CASES,cases)
+
+# The share of random changes that fuzzing finds, out of sample: SEED=hash MUTANTS=160 CASES=10000 SAMPLE=file REPORT=file
+mutation-score: $(STAMP)
+	$(BIN)/python -m tests.mutation.schemata $(COMMON) $(call option,MUTANTS,mutants) $(call option,CASES,cases) $(call option,SAMPLE,sample) $(call option,SAVE_SAMPLE,save-sample) $(call option,REPORT,report)
 
 # The reference of what a pass author uses, from docstrings.
 docs: $(STAMP)
