@@ -210,7 +210,8 @@ class _Machine:
         outputs = [_result_array(cast(TensorType, kind), scope.sizes) for kind in kinds]
         wanted = [numpy_dtype(param.dtype) for param in target.params]
         inputs = [cast(Array, value) for value in given]
-        narrowed = [a.astype(to, copy=False) for a, to in zip(inputs, wanted, strict=False)]
+        pairs = zip(inputs, wanted, strict=False)
+        narrowed = [a.astype(to, order="C", copy=False) for a, to in pairs]
         run_loops(target, *narrowed, *outputs, max_steps=self.max_steps)
         found = tuple(self._widened(output) for output in outputs)
         return found if isinstance(var.type, TupleType) else found[0]

@@ -65,6 +65,11 @@ def test_a_module_runs_its_loop_functions() -> None:
     np.testing.assert_array_equal(np.asarray(interpret(parse_module(MODULE), [x])), 2 * x)
 
 
+def test_a_loop_function_gets_arrays_without_gaps() -> None:
+    x = np.arange(8, dtype="f")[::2]
+    np.testing.assert_array_equal(np.asarray(interpret(parse_module(MODULE), [x])), 2 * x)
+
+
 def test_symbolic_results_of_loop_functions_are_allocated() -> None:
     module = parse_module(MODULE.replace("4", "n").replace("x: f32[n]", "x: f32[n]"))
     x = np.arange(7, dtype="float32")

@@ -25,6 +25,7 @@ an import switches on."""
 @click.option("--seed", default="", help="Draws the sample.  [default: the last commit of irkit]")
 @click.option("--mutants", "count", default=160, show_default=True, type=click.IntRange(min=1))
 @click.option("--cases", default=10_000, show_default=True, type=click.IntRange(min=1))
+@click.option("--first", default=0, metavar="N", help="Begin with this case, to go on with a run.")
 @click.option("--time", "seconds", default="1h", type=Duration(), help="Begin nothing after this.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64))
 @click.option("--each", default="2m", type=Duration(), help="Time for a mutant of an import.")
@@ -36,6 +37,7 @@ def score(
     seed: str,
     count: int,
     cases: int,
+    first: int,
     seconds: float,
     jobs: int,
     each: float,
@@ -67,7 +69,7 @@ def score(
     progress = partial(click.echo, err=True)
     with Campaign(chosen, number_of(seed), jobs=jobs, progress=progress) as campaign:
         campaign.load()
-        campaign.run_cases(cases, started + _SHARE_OF_CASES * seconds)
+        campaign.run_cases(cases, started + _SHARE_OF_CASES * seconds, first=first)
         campaign.run_imported(cases, each, end)
     if proofs:
         prove_rest(campaign.tallies, progress)
