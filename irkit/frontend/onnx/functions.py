@@ -37,17 +37,20 @@ def _with_attributes(
     node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]
 ) -> onnx.NodeProto:
     """Replace references to attributes of a call; one that the call leaves out is dropped."""
-    if not any(attr.ref_attr_name for attr in node.attribute):
-        return node
     made = onnx.NodeProto()
     made.CopyFrom(node)
     del made.attribute[:]
     for attr in node.attribute:
         value = given.get(attr.ref_attr_name) if attr.ref_attr_name else attr
-        if value is not None:
-            kept = made.attribute.add()
-            kept.CopyFrom(value)
-            kept.name = attr.name
+        if value is None:
+            continue
+        kept = made.attribute.add()
+        kept.CopyFrom(value)
+        kept.name = attr.name
+        if kept.type == onnx.AttributeProto.GRAPH:
+            inner = [_with_attributes(each, given) for each in kept.g.node]
+            del kept.g.node[:]
+            kept.g.node.extend(inner)
     return made
 
 

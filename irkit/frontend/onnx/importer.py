@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError, IRModule, Span
+from irkit.core import IRKitError, IRModule
 from irkit.frontend.onnx.functions import Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
@@ -90,7 +90,7 @@ class _Importer:
         for info in inputs:
             self._input(info)
         for tensor in self.graph.initializer:
-            self._constant(tensor.name, to_array(tensor, "initializer"))
+            self.walk.constant(tensor.name, to_array(tensor, "initializer"))
         self.walk.convert(self.graph.node)
         results = [self.walk.result(info.name, "model") for info in self.graph.output]
         func = self.builder.finish(
@@ -160,7 +160,7 @@ class _Importer:
             raise IRKitError(
                 f"values gives input {name!r} type {array.dtype}, but it is {numpy_dtype(dtype)}"
             )
-        self._constant(name, array)
+        self.walk.constant(name, array)
 
     def _dim(self, dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> Expr:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
@@ -170,12 +170,6 @@ class _Importer:
             return const(self.sizes[key], I64)
         self.dims_of.setdefault(key, []).append(name)
         return self.dims.setdefault(key, Var(key))
-
-    def _constant(self, name: str, array: NDArray[np.generic]) -> None:
-        from_numpy(array.dtype)
-        value = self.builder.constant(array, name=name, span=Span("onnx", name))
-        self.walk.scope[name] = value
-        self.known[value] = array
 
 
 def _dims(

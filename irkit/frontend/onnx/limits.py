@@ -26,3 +26,9 @@ MAX_FUNCTION_DEPTH = 20
 
 MAX_EXPANDED = 20_000
 """Nodes of all functions that are expanded: calls of calls can double them at each level."""
+
+MAX_STEPS = 1000
+"""Iterations of a loop that is unrolled."""
+
+MAX_ELIMINATED = 64
+"""Rows of a matrix of which the determinant is computed, row by row."""

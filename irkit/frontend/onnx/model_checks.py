@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import onnx
 
 from irkit.core import FormatError, IRKitError
+from irkit.frontend.onnx.control_flow import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS
 from irkit.frontend.onnx.functions import Functions, body_of, has_body
 from irkit.frontend.onnx.schemas import domain_of, opsets_of, version_of
@@ -110,7 +111,10 @@ def check_supported(
         node, versions = left.pop(0)
         local = functions.local(node)
         version = version_of(node, versions)
-        if local is None and version and converter_name(node) in CONVERTERS:
+        name = converter_name(node)
+        if local is None and version and (name in CONVERTERS or name in CONTROL_FLOW):
+            graphs = [attr.g for attr in node.attribute if attr.type == onnx.AttributeProto.GRAPH]
+            left += [(inner, versions) for graph in graphs for inner in graph.node]
             continue
         body = local or body_of(node, versions)
         if body is not None:
@@ -119,9 +123,7 @@ def check_supported(
                 left += [(inner, body.opsets) for inner in body.proto.node]
         elif not has_body(node, versions):
             called = node.name or ",".join(node.output)
-            missing.append(
-                (converter_name(node), version or versions.get(domain_of(node), 0), called)
-            )
+            missing.append((name, version or versions.get(domain_of(node), 0), called))
     if missing:
         raise UnsupportedModel(missing)
 

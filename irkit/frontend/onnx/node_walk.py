@@ -3,17 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import onnx
+from numpy.typing import NDArray
 
-from irkit.core import IRKitError, ShapeError
+from irkit.core import IRKitError, ShapeError, Span
+from irkit.frontend.onnx.control_flow import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import check_supported, converter_name
-from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode
+from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, to_array
 from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
 from irkit.graph import Builder, Value
+from irkit.ir import from_numpy
 
 Scope = dict[str, Value | None]
 
@@ -54,6 +58,33 @@ class NodeWalk:
             raise ImportFailed(f"no node defines output {name!r} of the {what}")
         return value
 
+    def run_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+        """Convert a graph that is an attribute, for these inputs; it sees the names around it."""
+        if self.depth >= MAX_FUNCTION_DEPTH:
+            raise ImportFailed(f"graphs are nested more than {MAX_FUNCTION_DEPTH} deep")
+        if len(graph.input) != len(inputs):
+            raise ImportFailed(
+                f"a graph takes {len(graph.input)} inputs, and is given {len(inputs)}"
+            )
+        inner = NodeWalk(
+            self.builder, self.known, self.opsets, self.functions, self.dims, self.depth + 1
+        )
+        inner.scope = {
+            **self.scope,
+            **dict(zip((i.name for i in graph.input), inputs, strict=True)),
+        }
+        for tensor in graph.initializer:
+            inner.constant(tensor.name, to_array(tensor, "initializer"))
+        inner.convert(graph.node)
+        return [inner.result(info.name, "graph") for info in graph.output]
+
+    def constant(self, name: str, array: NDArray[np.generic]) -> None:
+        """Add a constant to the scope."""
+        from_numpy(array.dtype)
+        value = self.builder.constant(array, name=name, span=Span("onnx", name))
+        self.scope[name] = value
+        self.known[value] = array
+
     def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         name = converter_name(proto)
         schema = schema_of(proto, self.opsets)
@@ -72,7 +103,7 @@ class NodeWalk:
         unknown = "" if function else unknown_part(proto, self.opsets)
         if unknown:
             raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
-        if function is None and name in CONVERTERS:
+        if function is None and (name in CONVERTERS or name in CONTROL_FLOW):
             outputs = self._converted(node, name)
         else:
             body = function or self.functions.standard(node, self.opsets)
@@ -86,7 +117,8 @@ class NodeWalk:
 
     def _converted(self, node: OnnxNode, name: str) -> Sequence[Value | None]:
         try:
-            result: Any = CONVERTERS[name](node)
+            flow = CONTROL_FLOW.get(name)
+            result: Any = flow(node, self.run_graph) if flow else CONVERTERS[name](node)
         except ImportFailed:
             raise
         except IRKitError as error:

@@ -147,12 +147,21 @@ class OnnxNode:
         """
         assert at in self._shape_inputs, f"SHAPE_INPUTS must list input {at} of {self.title}"
         value = self.optional(at)
-        if value is None:
-            return None
+        return None if value is None else self.array_of(value, what)
+
+    def array_of(self, value: Value, what: str) -> NDArray[np.generic]:
+        """Return the value of something that decides a shape.
+
+        Raises: UnknownShape if it is only known when the model runs.
+        """
         known = self._known.get(value)
         if known is None:
             raise self._unknown_shape(value, what)
         return known
+
+    def is_known(self, at: int) -> bool:
+        """Return True if the value of an input is known on import."""
+        return self.optional(at) in self._known
 
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
         origin = self._known.origin(value).name
@@ -230,11 +239,18 @@ class OnnxNode:
         value = self._get(name, onnx.AttributeProto.STRING, default)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        values: Sequence[bytes] = self._get(name, onnx.AttributeProto.STRINGS, None)
+        return tuple(value.decode("utf-8", "replace") for value in values)
+
     def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
         return tuple(int(item) for item in self._get(name, onnx.AttributeProto.INTS, default))
 
     def numbers(self, name: str, default: Sequence[float] | None = None) -> tuple[float, ...]:
         return tuple(map(float, self._get(name, onnx.AttributeProto.FLOATS, default)))
+
+    def graph(self, name: str) -> onnx.GraphProto:
+        return cast(onnx.GraphProto, self._get(name, onnx.AttributeProto.GRAPH, None))
 
     def tensor(self, name: str) -> NDArray[np.generic]:
         proto = self._get(name, onnx.AttributeProto.TENSOR, None)

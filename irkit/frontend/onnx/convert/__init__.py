@@ -1,12 +1,22 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
 Reading order: arithmetic, elementwise, activation, softmax, reduction; shape, indexing, scatter,
-positions, order, constant; linear, einsum, quantize, norm; window, conv, pool, resize.
+positions, order, constant; linear, einsum, fourier, quantize, norm, recurrent; window, conv, pool,
+resize, grid_sample; optimizers.
 """
 
 from collections.abc import Callable, Sequence
 
-from irkit.frontend.onnx.convert import activation, norm, order, quantize, scatter
+from irkit.frontend.onnx.convert import (
+    activation,
+    fourier,
+    norm,
+    optimizers,
+    order,
+    quantize,
+    recurrent,
+    scatter,
+)
 from irkit.frontend.onnx.convert.arithmetic import (
     bit_shift,
     cast,
@@ -28,6 +38,7 @@ from irkit.frontend.onnx.convert.elementwise import (
     unary,
     variadic,
 )
+from irkit.frontend.onnx.convert.grid_sample import grid_sample
 from irkit.frontend.onnx.convert.indexing import (
     gather,
     gather_elements,
@@ -36,14 +47,16 @@ from irkit.frontend.onnx.convert.indexing import (
     slice_of,
     split,
 )
-from irkit.frontend.onnx.convert.linear import gemm, matmul
+from irkit.frontend.onnx.convert.linear import determinant, gemm, matmul
 from irkit.frontend.onnx.convert.pool import (
     average_pool,
+    col2im,
     global_average_pool,
     global_lp_pool,
     global_max_pool,
     lp_pool,
     max_pool,
+    max_unpool,
 )
 from irkit.frontend.onnx.convert.positions import (
     eye_like,
@@ -105,6 +118,7 @@ CONVERTERS: dict[str, Converter] = {
     "Ceil": unary("ceil"),
     "Celu": activation.celu,
     "Clip": clip,
+    "Col2Im": col2im,
     "Concat": concat,
     "Constant": constant,
     "ConstantOfShape": constant_of_shape,
@@ -115,8 +129,10 @@ CONVERTERS: dict[str, Converter] = {
     "Cosh": unary("cosh"),
     "CumProd": order.cumulative_product,
     "CumSum": order.cumulative_sum,
+    "DFT": fourier.dft,
     "DepthToSpace": depth_to_space,
     "DequantizeLinear": quantize.dequantize_linear,
+    "Det": determinant,
     "Div": binary("divide"),
     "Dropout": dropout,
     "Einsum": einsum,
@@ -128,6 +144,7 @@ CONVERTERS: dict[str, Converter] = {
     "EyeLike": eye_like,
     "Flatten": flatten,
     "Floor": unary("floor"),
+    "GRU": recurrent.gru,
     "Gather": gather,
     "GatherElements": gather_elements,
     "GatherND": gather_nd,
@@ -138,6 +155,7 @@ CONVERTERS: dict[str, Converter] = {
     "GlobalMaxPool": global_max_pool,
     "Greater": binary("greater"),
     "GreaterOrEqual": binary("greater_equal"),
+    "GridSample": grid_sample,
     "GroupNormalization": norm.group_normalization,
     "HardSigmoid": activation.hard_sigmoid,
     "HardSwish": activation.hard_swish,
@@ -147,6 +165,7 @@ CONVERTERS: dict[str, Converter] = {
     "IsInf": is_inf,
     "IsNaN": unary("isnan"),
     "LRN": norm.lrn,
+    "LSTM": recurrent.lstm,
     "LayerNormalization": norm.layer_normalization,
     "LeakyRelu": activation.leaky_relu,
     "Less": binary("less"),
@@ -159,6 +178,7 @@ CONVERTERS: dict[str, Converter] = {
     "MatMulInteger": quantize.matmul_integer,
     "Max": variadic("maximum"),
     "MaxPool": max_pool,
+    "MaxUnpool": max_unpool,
     "Mean": mean,
     "MeanVarianceNormalization": norm.mean_variance_normalization,
     "Min": variadic("minimum"),
@@ -176,6 +196,7 @@ CONVERTERS: dict[str, Converter] = {
     "QLinearMatMul": quantize.qlinear_matmul,
     "QuantizeLinear": quantize.quantize_linear,
     "RMSNormalization": norm.rms_normalization,
+    "RNN": recurrent.rnn,
     "Range": range_of,
     "Reciprocal": unary("reciprocal"),
     "ReduceL1": reduce_l1,
@@ -193,6 +214,7 @@ CONVERTERS: dict[str, Converter] = {
     "Resize": resize,
     "ReverseSequence": order.reverse_sequence,
     "Round": unary("round"),
+    "STFT": fourier.stft,
     "Scatter": scatter.scatter_elements,
     "ScatterElements": scatter.scatter_elements,
     "ScatterND": scatter.scatter_nd,
@@ -227,14 +249,22 @@ CONVERTERS: dict[str, Converter] = {
     "Upsample": upsample,
     "Where": where,
     "Xor": binary("logical_xor"),
+    "ai.onnx.preview.training.Adagrad": optimizers.adagrad,
+    "ai.onnx.preview.training.Adam": optimizers.adam,
+    "ai.onnx.preview.training.Momentum": optimizers.momentum,
 }
 
 SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
+    "Col2Im": (1, 2),
     "ConstantOfShape": (0,),
     "CumProd": (1,),
     "CumSum": (1,),
+    "DFT": (1, 2),
     "Dropout": (1, 2),
     "Expand": (1,),
+    "If": (0,),
+    "Loop": (0, 1),
+    "MaxUnpool": (2,),
     "OneHot": (1,),
     "Pad": (1, 2, 3),
     "Range": (0, 1, 2),
@@ -250,6 +280,7 @@ SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "ReduceSumSquare": (1,),
     "Reshape": (1,),
     "Resize": (1, 2, 3),
+    "STFT": (1, 3),
     "Slice": (1, 2, 3, 4),
     "Split": (1,),
     "Squeeze": (1,),

@@ -11,7 +11,6 @@ EXCUSES = {
     "log2": "ONNX has no such operator",
     "log10": "ONNX has no such operator",
     "rsqrt": "ONNX has no such operator",
-    "trunc": "ONNX has no such operator",
     "atan2": "ONNX has no such operator",
     "not_equal": "ONNX writes Not(Equal(a, b))",
     "identity": "the converter of Identity returns its input",

@@ -1,0 +1,277 @@
+"""RNN, GRU and LSTM, unrolled: one set of operators for each step of the sequence."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from irkit.frontend.onnx.limits import MAX_STEPS
+from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.graph import Value
+from irkit.ir import I64
+
+_Function = Callable[[Value], Value]
+_Step = Callable[["_Direction", Value, Sequence[Value]], "list[Value]"]
+
+_DEFAULTS = {
+    "LeakyRelu": (0.01, 0.0),
+    "ThresholdedRelu": (1.0, 0.0),
+    "HardSigmoid": (0.2, 0.5),
+    "Elu": (1.0, 0.0),
+    "Affine": (1.0, 0.0),
+    "ScaledTanh": (1.0, 1.0),
+}
+"""The default alpha and beta of activations."""
+
+
+class _Direction(msgspec.Struct, frozen=True):
+    """The weights of one direction.
+
+    Shapes: w [gates * hidden, input], r [gates * hidden, hidden], biases [gates * hidden].
+    """
+
+    node: OnnxNode
+    w: Value
+    r: Value
+    w_bias: Value | None
+    r_bias: Value | None
+    peepholes: Value | None
+    hidden: int
+    functions: tuple[_Function, ...]
+
+    def gates(self, x: Value, weights: Value, bias: Value | None) -> Value:
+        """Multiply by the transpose of weights, and add a bias."""
+        turned = self.node.op("transpose", weights, axes=(1, 0))
+        found = self.node.op("matmul", x, turned)
+        return found if bias is None else self.node.op("add", found, bias)
+
+    def part(self, gates: Value, number: int) -> Value:
+        """Return one gate of the last axis."""
+        axis = self.node.rank(gates) - 1
+        low = number * self.hidden
+        return self.node.op(
+            "slice",
+            gates,
+            begins=(low,),
+            ends=(low + self.hidden,),
+            strides=(1,),
+            axes=(axis,),
+        )
+
+
+def rnn(node: OnnxNode) -> tuple[Value, Value]:
+    """Apply h = f(x W' + h R' + b) to each step.
+
+    Source: RNN-1 to RNN-22.
+    """
+
+    def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
+        gates = node.op("add", of.gates(x, of.w, of.w_bias), of.gates(state[0], of.r, of.r_bias))
+        return [of.functions[0](_clipped(node, gates))]
+
+    outputs, states = _run(node, 1, 1, ("Tanh",), step)
+    return outputs, states[0]
+
+
+def gru(node: OnnxNode) -> tuple[Value, Value]:
+    """Update the state by gates z, r and h.
+
+    Source: GRU-1 to GRU-22; ``linear_before_reset`` applies r after the product.
+    """
+    late = bool(node.integer("linear_before_reset", 0)) if node.version >= 3 else False
+
+    def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
+        f, g = of.functions
+        (h,) = state
+        inputs, back = of.gates(x, of.w, of.w_bias), of.gates(h, of.r, of.r_bias)
+        z, r = (
+            f(_clipped(node, node.op("add", of.part(inputs, at), of.part(back, at))))
+            for at in (0, 1)
+        )
+        if late:
+            memory = node.op("multiply", r, of.part(back, 2))
+        else:
+            weights = _rows(node, of.r, 2 * of.hidden, 3 * of.hidden)
+            bias = None if of.r_bias is None else of.part(of.r_bias, 2)
+            memory = of.gates(node.op("multiply", r, h), weights, bias)
+        new = g(_clipped(node, node.op("add", of.part(inputs, 2), memory)))
+        kept = node.op("multiply", z, h)
+        return [node.op("add", node.op("multiply", node.op("subtract", 1, z), new), kept)]
+
+    outputs, states = _run(node, 3, 1, ("Sigmoid", "Tanh"), step)
+    return outputs, states[0]
+
+
+def lstm(node: OnnxNode) -> tuple[Value, Value, Value]:
+    """Update a state and a cell by gates i, o, f and c, with optional peepholes.
+
+    Source: LSTM-1 to LSTM-22.
+    """
+    coupled = bool(node.integer("input_forget", 0))
+
+    def peek(of: _Direction, gate: Value, cell: Value, number: int) -> Value:
+        if of.peepholes is None:
+            return gate
+        return node.op("add", gate, node.op("multiply", of.part(of.peepholes, number), cell))
+
+    def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
+        f, g, h = of.functions
+        hidden, cell = state
+        gates = node.op("add", of.gates(x, of.w, of.w_bias), of.gates(hidden, of.r, of.r_bias))
+        i = f(_clipped(node, peek(of, of.part(gates, 0), cell, 0)))
+        if coupled:
+            forget = node.op("subtract", 1, i)
+        else:
+            forget = f(_clipped(node, peek(of, of.part(gates, 2), cell, 2)))
+        new = g(_clipped(node, of.part(gates, 3)))
+        cell = node.op("add", node.op("multiply", forget, cell), node.op("multiply", i, new))
+        o = f(_clipped(node, peek(of, of.part(gates, 1), cell, 1)))
+        return [node.op("multiply", o, h(cell)), cell]
+
+    outputs, states = _run(node, 4, 2, ("Sigmoid", "Tanh", "Tanh"), step)
+    return outputs, states[0], states[1]
+
+
+def _run(
+    node: OnnxNode, gates: int, count: int, defaults: tuple[str, ...], step: _Step
+) -> tuple[Value, list[Value]]:
+    """Run each direction over the sequence; return all outputs and the last states.
+
+    Shapes: [time, directions, batch, hidden] and [directions, batch, hidden], or with ``layout`` 1
+    the batch first.
+    """
+    x, batch_first = node.input(0), bool(node.integer("layout", 0))
+    if batch_first:
+        x = node.op("transpose", x, axes=(1, 0, 2))
+    time, batch, _ = node.shape(x)
+    if time > MAX_STEPS:
+        raise node.fail(f"a sequence of {time} steps: up to {MAX_STEPS} are unrolled")
+    direction = node.text("direction", "forward")
+    if direction not in ("forward", "reverse", "bidirectional"):
+        raise node.fail(f"direction is {direction!r}")
+    backwards = {"forward": (False,), "reverse": (True,)}.get(direction, (False, True))
+    hidden = node.shape(node.input(2))[2]
+    if node.integer("hidden_size", hidden) != hidden:
+        raise node.fail(f"hidden_size is {node.integer('hidden_size')}, but R says {hidden}")
+    lengths = node.optional(4)
+    sequences: list[Value] = []
+    finals: list[list[Value]] = []
+    for at, back in enumerate(backwards):
+        of = _direction(node, at, gates, hidden, defaults)
+        state = [_initial(node, 5 + each, at, batch, hidden, batch_first) for each in range(count)]
+        outputs: list[Value] = []
+        for number in range(time):
+            place = time - 1 - number if back else number
+            row = node.op("reshape", _rows(node, x, place, place + 1), shape=node.shape(x)[1:])
+            after = step(of, row, state)
+            output = after[0]
+            if lengths is not None:
+                length = node.op("reshape", node.cast(lengths, I64), shape=(-1, 1))
+                inside = node.op("greater", length, place)
+                output = node.op("where", inside, output, 0)
+                pairs = zip(after, state, strict=True)
+                after = [node.op("where", inside, new, old) for new, old in pairs]
+            state = after
+            outputs.append(node.op("reshape", output, shape=(1, 1, batch, hidden)))
+        whole = outputs[::-1] if back else outputs
+        sequences.append(_joined(node, whole, 0))
+        finals.append([node.op("reshape", each, shape=(1, batch, hidden)) for each in state])
+    result = _joined(node, sequences, 1)
+    states = [_joined(node, list(each), 0) for each in zip(*finals, strict=True)]
+    if batch_first:
+        result = node.op("transpose", result, axes=(2, 0, 1, 3))
+        states = [node.op("transpose", each, axes=(1, 0, 2)) for each in states]
+    return result, states
+
+
+def _joined(node: OnnxNode, parts: list[Value], axis: int) -> Value:
+    return parts[0] if len(parts) == 1 else node.op("concat", *parts, axis=axis)
+
+
+def _rows(node: OnnxNode, x: Value, low: int, high: int) -> Value:
+    return node.op("slice", x, begins=(low,), ends=(high,), strides=(1,), axes=(0,))
+
+
+def _item(node: OnnxNode, x: Value, at: int) -> Value:
+    return node.op("reshape", _rows(node, x, at, at + 1), shape=node.shape(x)[1:])
+
+
+def _direction(
+    node: OnnxNode, at: int, gates: int, hidden: int, defaults: tuple[str, ...]
+) -> _Direction:
+    w, r = _item(node, node.input(1), at), _item(node, node.input(2), at)
+    bias, peepholes = node.optional(3), node.optional(7) if gates == 4 else None
+    w_bias = r_bias = None
+    if bias is not None:
+        both = _item(node, bias, at)
+        w_bias = _rows(node, both, 0, gates * hidden)
+        r_bias = _rows(node, both, gates * hidden, 2 * gates * hidden)
+    peek = None if peepholes is None else _item(node, peepholes, at)
+    return _Direction(node, w, r, w_bias, r_bias, peek, hidden, _functions(node, at, defaults))
+
+
+def _initial(
+    node: OnnxNode, number: int, at: int, batch: int, hidden: int, batch_first: bool
+) -> Value:
+    given = node.optional(number)
+    if given is None:
+        return node.constant(np.zeros((batch, hidden), node.numpy_type(node.input(0))))
+    return _item(node, node.op("transpose", given, axes=(1, 0, 2)) if batch_first else given, at)
+
+
+def _clipped(node: OnnxNode, x: Value) -> Value:
+    if not node.has("clip"):
+        return x
+    bound = node.number("clip")
+    return node.op("minimum", node.op("maximum", x, -bound), bound)
+
+
+def _functions(node: OnnxNode, at: int, defaults: tuple[str, ...]) -> tuple[_Function, ...]:
+    """Return the activations of a direction; alphas and betas are for those that take them."""
+    names = node.texts("activations") if node.has("activations") else defaults * (at + 1)
+    alphas = list(node.numbers("activation_alpha", ()))
+    betas = list(node.numbers("activation_beta", ()))
+    found: list[_Function] = []
+    known = {name.lower(): name for name in (*_DEFAULTS, *_PLAIN, "Softsign", "Softplus")}
+    for name in names:
+        called = known.get(name.lower())
+        if called is None:
+            raise node.fail(f"activation {name!r} is not supported")
+        alpha, beta = _DEFAULTS.get(called, (0.0, 0.0))
+        if called in _DEFAULTS:
+            alpha = alphas.pop(0) if alphas else alpha
+        if called in ("HardSigmoid", "Affine", "ScaledTanh"):
+            beta = betas.pop(0) if betas else beta
+        found.append(_function(node, called, alpha, beta))
+    count = len(defaults)
+    if len(found) < (at + 1) * count:
+        raise node.fail(f"{len(found)} activations; expected {count} for each direction")
+    return tuple(found[at * count : (at + 1) * count])
+
+
+_PLAIN = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid"}
+
+
+def _function(node: OnnxNode, name: str, alpha: float, beta: float) -> _Function:
+    def apply(x: Value) -> Value:
+        if name in _PLAIN:
+            return node.op(_PLAIN[name], x)
+        if name == "Softsign":
+            return node.op("divide", x, node.op("add", node.op("abs", x), 1))
+        if name == "Softplus":
+            small = node.op("exp", node.op("negative", node.op("abs", x)))
+            return node.op("add", node.op("relu", x), node.op("log1p", small))
+        if name == "ScaledTanh":
+            return node.op("multiply", node.op("tanh", node.op("multiply", x, beta)), alpha)
+        line = node.op("multiply", x, alpha)
+        if name == "Affine":
+            return node.op("add", line, beta)
+        if name == "HardSigmoid":
+            return node.op("maximum", node.op("minimum", node.op("add", line, beta), 1), 0)
+        if name == "ThresholdedRelu":
+            return node.op("where", node.op("greater", x, alpha), x, 0)
+        if name == "Elu":
+            line = node.op("multiply", node.op("expm1", x), alpha)
+        return node.op("where", node.op("less", x, 0), line, x)
+
+    return apply
