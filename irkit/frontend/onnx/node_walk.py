@@ -126,6 +126,9 @@ class NodeWalk:
             raise type(error)(
                 f"{node.title}: {error.message}", hint=hint, span=node.span
             ) from error
+        except (ArithmeticError, LookupError, ValueError) as error:
+            # Such as the second dimension of a tensor that has one.
+            raise node.fail(f"its inputs and attributes do not fit together: {error}") from error
         return (result,) if isinstance(result, Value) else result
 
     def _expanded(self, node: OnnxNode, function: FunctionBody | None) -> Sequence[Value | None]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, helper
 from onnx.helper import make_node
 
 import irkit
@@ -16,6 +16,12 @@ from irkit.frontend.onnx import ImportFailed, UnsupportedModel, import_onnx, onn
 from tests.frontend.onnx.models import floats, model_of
 
 X = {"x": (2, 3)}
+BODY = helper.make_graph(
+    [make_node("Identity", ["c"], ["d"]), make_node("Relu", ["v"], ["w"])],
+    "body",
+    [helper.make_empty_tensor_value_info(name) for name in "icv"],
+    [helper.make_empty_tensor_value_info(name) for name in "dw"],
+)
 RELU = make_node("Relu", ["x"], ["y"])
 
 
@@ -146,6 +152,17 @@ def test_a_name_that_is_defined_twice_is_refused() -> None:
         (one(make_node("Add", ["x", "w"], ["y"]), w=np.arange(3)), "i64"),
         (one(make_node("Add", ["x", "w"], ["y"]), w=floats(4)), "does not broadcast"),
         (one(make_node("Reshape", ["x", "x"], ["y"])), "only known when the model runs"),
+        (one(make_node("RNN", ["x", "x", "x"], ["y"])), "RNN node 'y': .* do not fit together"),
+        (one(make_node("Cast", ["x"], ["y"], to=99)), "element type 99 is not supported"),
+        (one(make_node("Slice", ["x", "a", "a"], ["y"]), a=np.array([5, 5, 5])), "Slice"),
+        (one(make_node("Expand", ["x", "a"], ["y"]), a=np.array([4, 3])), "broadcast"),
+        (one(make_node("Tile", ["x", "a"], ["y"]), a=np.array([1 << 40, 1])), "elements"),
+        (one(make_node("Range", ["a", "a", "b"], ["y"]), a=np.int64(1), b=np.int64(0)), "is 0"),
+        (one(make_node("Split", ["x", "a"], ["y"]), a=np.array([1])), "do not fill"),
+        (one(make_node("Pad", ["x", "a"], ["y"]), a=np.array([1, 1])), "two numbers for each"),
+        (one(make_node("TopK", ["x", "a"], ["y", "z"]), a=np.array([9])), "k is .9"),
+        (one(make_node("Einsum", ["x"], ["y"], equation="ij->k")), "do not have"),
+        (one(make_node("Loop", ["", "t", "x"], ["y"], body=BODY), t=np.array(True)), "unrolled"),
     ],
 )
 def test_an_invalid_node_is_named(model: onnx.ModelProto, said: str) -> None:

@@ -1,0 +1,18 @@
+"""The table of operators in the documentation is the one of now."""
+
+from irkit.frontend.onnx import CONVERTERS
+from tests.frontend.onnx.operator_matrix import BEGIN, PAGE, page
+
+
+def test_the_table_of_operators_is_current() -> None:
+    text = PAGE.read_text("utf-8")
+    assert page(text) == text, "run python -m tests.frontend.onnx.operator_matrix"
+
+
+def test_every_converter_has_a_row_and_a_stale_row_is_noticed() -> None:
+    text = PAGE.read_text("utf-8")
+    table = text[text.index(BEGIN) :]
+    assert {name for name in CONVERTERS if f"\n| {name} |" not in table} == set()
+    stale = text.replace("| Abs |", "| Absent |")
+    assert stale != text
+    assert page(stale) != stale
