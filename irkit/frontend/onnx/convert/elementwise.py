@@ -26,7 +26,8 @@ def binary(name: str) -> Callable[[OnnxNode], Value]:
     """
 
     def convert(node: OnnxNode) -> Value:
-        return node.op(name, *aligned_operands(node))
+        a, b = aligned_operands(node)
+        return node.op(name, a, b)
 
     return convert
 
