@@ -62,7 +62,7 @@ class Functions:
             (domain_of(each), each.name, each.overload): _of_model(each) for each in model.functions
         }
         self.expanded = 0
-        """Nodes of the bodies that were put in place of calls so far."""
+        """Nodes that were put in place of calls and loops so far."""
 
     def local(self, node: onnx.NodeProto) -> FunctionBody | None:
         """Return the function of the model that a node calls."""

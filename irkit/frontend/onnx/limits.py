@@ -25,7 +25,7 @@ MAX_FUNCTION_DEPTH = 20
 """Functions that are expanded inside each other."""
 
 MAX_EXPANDED = 20_000
-"""Nodes of all functions that are expanded: calls of calls can double them at each level."""
+"""Nodes of all functions and loops that are expanded: each level can multiply those inside."""
 
 MAX_STEPS = 1000
 """Iterations of a loop that is unrolled."""

@@ -48,6 +48,10 @@ class NodeWalk:
     def convert(self, protos: Iterable[onnx.NodeProto]) -> None:
         """Convert nodes, and add their outputs to the scope."""
         nodes = list(protos)
+        if self.depth:
+            self.functions.expanded += len(nodes)
+            if self.functions.expanded > MAX_EXPANDED:
+                raise ImportFailed(f"functions and loops expand to more than {MAX_EXPANDED} nodes")
         for proto in nodes:
             self._node(proto, nodes)
 
@@ -143,9 +147,6 @@ class NodeWalk:
         given = [*node.inputs, *[None] * len(function.inputs)]
         inner.scope = dict(zip(function.inputs, given, strict=False))
         nodes = function.nodes_for(node.proto)
-        self.functions.expanded += len(nodes)
-        if self.functions.expanded > MAX_EXPANDED:
-            raise node.fail(f"its functions expand to more than {MAX_EXPANDED} nodes")
         check_supported(nodes, function.opsets, self.functions)
         try:
             inner.convert(nodes)

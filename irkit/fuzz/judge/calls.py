@@ -68,7 +68,7 @@ def _compare(func: PrimFunc, kernel: Kernel, args: Callable[[], list[Any]], numb
         message = f"a call says {found or 'nothing'!r}, the interpreter {wanted or 'nothing'!r}"
         raise WrongSample("broken", message)
     for param, one, other in zip(func.params, again, wrong, strict=False):
-        exact = isinstance(one, np.ndarray) and one.dtype.kind in "iub"
+        exact = np.asarray(one).dtype.kind in "iub"
         if not wanted and exact and not np.array_equal(one, other):
             raise WrongSample("mismatch", f"called with other arguments, {param.name!r} differs")
 

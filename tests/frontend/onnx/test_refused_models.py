@@ -378,5 +378,5 @@ def test_functions_that_double_at_each_level_are_refused() -> None:
     functions = [*twice_each, function(16, make_node("Relu", ["x"], ["y"]))]
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
     graph = helper.make_graph([call(0, "x", "y")], "g", [x], [y])
-    with pytest.raises(ImportFailed, match="functions expand to more than 20000 nodes"):
+    with pytest.raises(ImportFailed, match="functions and loops expand to more than 20000 nodes"):
         import_onnx(helper.make_model(graph, functions=functions, opset_imports=opsets))
