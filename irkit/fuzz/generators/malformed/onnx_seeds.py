@@ -1,4 +1,4 @@
-"""Small models which, between them, use every operator that irkit imports, in several versions."""
+"""Small models which, between them, use the operators that are drawn, in several versions."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
