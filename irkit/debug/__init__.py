@@ -1,10 +1,10 @@
 """Debugging of passes, schedules and native code, built on the steps of a trace.
 
-Reading order: isolation (passes and kernels in a child), execution (functions on inputs), check
-(does each step keep the meaning), bounds (does each access stay inside its buffer), races (can
-iterations or threads meet), report (what passes did), bisect (the guilty rewrite), reduce (the
-smallest failing case), crash (folders that reproduce a failure), contracts (what every pass must
-keep).
+Reading order: isolation (passes and kernels in a child), execution (functions on inputs),
+counterexamples (inputs on which two versions differ), check (does each step keep the meaning),
+bounds (does each access stay inside its buffer), races (can iterations or threads meet), report
+(what passes did), bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders
+that reproduce a failure), contracts (what every pass must keep).
 """
 
 from irkit.debug.bisect.bisect import (
