@@ -23,7 +23,7 @@ _MOST_BYTES = 1 << 26
 _ARGUMENTS = ("argument ", "dimension ", "stride ")
 """How the messages about arguments begin."""
 _OVERLAPS = " is written and overlaps "
-_CHANGES = 4
+_CHANGES = 8
 
 
 def calls_are_checked(case: LoopCase, number: int) -> None:

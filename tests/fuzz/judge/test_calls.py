@@ -48,7 +48,7 @@ def test_a_bug_in_the_checks_of_a_call_is_found(
     where: Any, name: str, bug: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(where, name, bug)
-    found = found_in("programs", "checks arguments", 40)
+    found = found_in("programs", "checks arguments", 60)
     assert found is not None
     assert found.tier == "invariants"
 
