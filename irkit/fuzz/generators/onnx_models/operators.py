@@ -395,7 +395,4 @@ ONNX_DRAWS: dict[str, Draw] = {
     **{"Reshape": reshape, "Softmax": softmax, "Squeeze": squeeze, "Sum": total},
     **{"Transpose": transpose, "Unsqueeze": unsqueeze},
 }
-"""The function that adds a node of each operator that is drawn.
-
-The others are judged by the cases of ONNX's own suite.
-"""
+"""The function that adds a node of each operator that is drawn; ONNX's suite has the others."""
