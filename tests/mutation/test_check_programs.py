@@ -9,8 +9,11 @@ from tests.mutation.trials.check_programs import prints_of, try_programs
 from tests.mutation.trials.programs import fixed_programs, steps_of
 
 
-def test_the_passes_as_they_are_have_no_fault() -> None:
-    cases = [case for case in fixed_programs() if case.name not in KERNELS]
+@pytest.mark.parametrize(
+    "part", [slice(0, None, 3), pytest.param(slice(None), marks=pytest.mark.long)]
+)
+def test_the_passes_as_they_are_have_no_fault(part: slice) -> None:
+    cases = [case for case in fixed_programs() if case.name not in KERNELS][part]
     found = try_programs(cases, {}, judge=False)
     assert not found.found, found.message
     assert len(found.differs) == len(cases)

@@ -310,10 +310,10 @@ def tried(seeds: range) -> tuple[int, int, int]:
 
 
 def test_no_wrong_mutant_is_proved() -> None:
-    proved, refused, wrong = tried(range(15))
+    proved, refused, wrong = tried(range(7))
     assert not wrong
-    assert proved > 5
-    assert refused > 10
+    assert proved > 2
+    assert refused > 5
 
 
 @pytest.mark.long
