@@ -81,7 +81,7 @@ def draw_by_number(cases: CaseRunner, forms: Forms, seed: object) -> None:
             cases.one(drawn.program)
         except errors.UnsatisfiedAssumption:
             continue
-        except Exception as error:
+        except Exception as error:  # A contract, or what the body asserts.
             if cases.last is None:
                 raise
             raise _smallest(cases, programs, drawn, error) from None
@@ -97,7 +97,7 @@ def _smallest(
     def holds(choices: Choices) -> bool:
         try:
             cases.one(programs.redraw(drawn, choices))
-        except Exception as again:
+        except Exception as again:  # A smaller program must fail in the same way.
             if type(again) is not type(error):
                 return False
             raised.append(again)

@@ -42,7 +42,7 @@ def _constants_in(module: str, path: Path) -> Iterator[int | float]:
         if isinstance(each, CodeType):
             left += each.co_consts
         elif isinstance(each, (tuple, frozenset)):
-            left += iter(each)  # pyright: ignore[reportUnknownArgumentType]
+            left += iter(each)  # pyright: ignore[reportUnknownArgumentType] -- of code
         elif isinstance(each, (int, float)) and not isinstance(each, bool):
             yield each
 

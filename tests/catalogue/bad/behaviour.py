@@ -52,7 +52,7 @@ THREE = kernel(
 def look_up_a_constant_extent(loop: For) -> Stmt | None:
     """Raises KeyError where the extent is symbolic."""
     limits = {32: "serial", 64: "serial"}
-    return loop.replace(kind=limits[as_int(loop.end)])  # pyright: ignore
+    return loop.replace(kind=limits[as_int(loop.end)])  # pyright: ignore -- None is the fault
 
 
 @entry(deep_sum)
@@ -167,7 +167,7 @@ def add_numbers_of_different_types(node: Add) -> Expr | None:
 @entry(SCALE)
 def give_back_the_body(func: PrimFunc) -> PrimFunc:
     """Returns a statement instead of a function."""
-    return func.body  # pyright: ignore
+    return func.body  # pyright: ignore -- the wrong type is the fault
 
 
 @entry(SCALE)

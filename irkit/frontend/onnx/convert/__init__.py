@@ -1,8 +1,8 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
-Reading order: arithmetic, elementwise, activation, softmax, reduction; shape, indexing, scatter,
-positions, order, constant; linear, einsum, fourier, quantize, norm, recurrent; window, conv, pool,
-resize, grid_sample; optimizers.
+Reading order: arithmetic, elementwise, activation, softmax, reduction; shape, slice_pad_gather,
+scatter, positions, order, constant; linear, einsum, fourier, quantize, norm, recurrent; window,
+conv, pool, resize, grid_sample; optimizers.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,14 +39,6 @@ from irkit.frontend.onnx.convert.elementwise import (
     variadic,
 )
 from irkit.frontend.onnx.convert.grid_sample import grid_sample
-from irkit.frontend.onnx.convert.indexing import (
-    gather,
-    gather_elements,
-    gather_nd,
-    pad,
-    slice_of,
-    split,
-)
 from irkit.frontend.onnx.convert.linear import determinant, gemm, matmul
 from irkit.frontend.onnx.convert.pool import (
     average_pool,
@@ -87,6 +79,14 @@ from irkit.frontend.onnx.convert.shape import (
     tile,
     transpose,
     unsqueeze,
+)
+from irkit.frontend.onnx.convert.slice_pad_gather import (
+    gather,
+    gather_elements,
+    gather_nd,
+    pad,
+    slice_of,
+    split,
 )
 from irkit.frontend.onnx.convert.softmax import hardmax, log_softmax, softmax
 from irkit.frontend.onnx.onnx_node import OnnxNode
