@@ -23,7 +23,6 @@ CATALOGUES = {
     "irkit/schedule/primitives/blocks": "a primitive a file",
     "irkit/schedule/primitives/buffers": "a primitive a file",
     "irkit/schedule/primitives/loops": "a primitive a file",
-    "irkit/frontend/onnx/convert": "a family of operators a file",
     "irkit/graph/ops": "a family of operators a file",
     "tests/cli": "tests of a verb a file",
     "tests/schedule/primitives/blocks": "tests of a primitive a file",

@@ -1,7 +1,7 @@
 """One ONNX node as a converter sees it: attributes, inputs as graph values, and the builder."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -289,3 +289,7 @@ def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
             f"{title}: tensor {proto.name!r} holds strings, which irkit does not support"
         )
     return array
+
+
+Converter = Callable[[OnnxNode], Value | Sequence[Value | None]]
+"""From a node to its outputs, None for those that nobody uses."""

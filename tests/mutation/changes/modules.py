@@ -174,9 +174,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.schedule.primitives.blocks.compute_root",
     ),
     "ONNX conversion": (
-        "irkit.frontend.onnx.convert.elementwise",
-        "irkit.frontend.onnx.convert.window",
-        "irkit.frontend.onnx.convert.shape",
+        "irkit.frontend.onnx.convert.math.elementwise",
+        "irkit.frontend.onnx.convert.nn.window",
+        "irkit.frontend.onnx.convert.shapes.shape",
         "irkit.frontend.onnx.onnx_node",
     ),
     "operators": (

@@ -23,7 +23,7 @@ EXCUSES = {
 def targets() -> set[str]:
     """Return the graph operators that the source of the converters names."""
     names: set[str] = set()
-    for path in Path(convert.__file__).parent.glob("*.py"):
+    for path in Path(convert.__file__).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             match call:
                 case ast.Call(ast.Attribute(attr="cast")):

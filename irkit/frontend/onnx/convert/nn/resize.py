@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.frontend.onnx.convert.arithmetic import wide_float
+from irkit.frontend.onnx.convert.math import wide_float
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 

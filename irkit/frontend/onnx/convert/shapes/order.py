@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.slice_pad_gather import take_along
+from irkit.frontend.onnx.convert.shapes.gather import take_along
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import I64

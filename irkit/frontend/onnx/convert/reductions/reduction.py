@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from irkit.frontend.onnx.convert.arithmetic import wide_float
+from irkit.frontend.onnx.convert.math import wide_float
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import U8

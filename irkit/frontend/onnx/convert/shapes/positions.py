@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.arithmetic import element_type
+from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value

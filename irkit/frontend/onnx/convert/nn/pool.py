@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.window import window_attributes
+from irkit.frontend.onnx.convert.nn.window import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 

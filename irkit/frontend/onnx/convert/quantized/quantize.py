@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.arithmetic import element_type
-from irkit.frontend.onnx.convert.window import window_attributes
+from irkit.frontend.onnx.convert.math import element_type
+from irkit.frontend.onnx.convert.nn import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import F32, I32, U8, DType

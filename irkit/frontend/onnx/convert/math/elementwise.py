@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.arithmetic import aligned_operands
+from irkit.frontend.onnx.convert.math.arithmetic import aligned_operands
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import BOOL, numpy_dtype

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.arithmetic import element_type
+from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import F32, numpy_dtype

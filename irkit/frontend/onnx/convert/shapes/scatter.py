@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from irkit.frontend.onnx.convert.slice_pad_gather import flat_places, index_columns, positions
+from irkit.frontend.onnx.convert.shapes.gather import flat_places, index_columns, positions
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import I64

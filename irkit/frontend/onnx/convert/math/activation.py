@@ -2,7 +2,7 @@
 
 import math
 
-from irkit.frontend.onnx.convert.arithmetic import wide_float
+from irkit.frontend.onnx.convert.math.arithmetic import wide_float
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 

@@ -2,7 +2,7 @@
 
 import math
 
-from irkit.frontend.onnx.convert.window import window_attributes
+from irkit.frontend.onnx.convert.nn.window import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 
