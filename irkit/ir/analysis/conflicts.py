@@ -54,19 +54,21 @@ def conflict(
     accesses: list[Access],
     *,
     thorough: bool = False,
+    only: Buffer | None = None,
 ) -> str | None:
     """Return why two of ``count`` successive iterations may touch the same element, one of them
     writing, or None if they certainly do not.
 
     With ``thorough``, values computed by inner loops are bounded too, and neighbouring dimensions
-    are treated as one row-major index.
+    are treated as one row-major index. With ``only``, elements of other memory do not count.
     """
     if count is not None and count <= 1:
         return None
     stores = [access for access in accesses if access.writes]
+    changing = {store.memory for store in stores}
+    stores = [store for store in stores if only is None or store.memory is only]
     if len(stores) * len(accesses) > MAX_PAIRS:
         return "it touches memory in too many places"
-    changing = {store.memory for store in stores}
     written = {access.buffer for access in accesses if access.memory in changing}
     test = ConflictTest(loop, count, sums, written, thorough)
     for store in stores:

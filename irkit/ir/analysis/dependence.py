@@ -74,6 +74,29 @@ class Dependences:
         shared = [access for access in accesses if access.memory not in own]
         return conflict(loop, trip_count(loop), self._sums, shared, thorough=True)
 
+    def met(self, loop: For) -> tuple[Buffer, ...]:
+        """Return the memory of which two iterations of a loop may touch the same element, one of
+        them writing."""
+        if self.carried(loop) is None:
+            return ()
+        nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
+        digits = None if nest is None else (Dependences(nest[0]), nest[1])
+        own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+        written = {self._uses.memory(store.buffer): None for store in walk(loop.body, Store)}
+        return tuple(
+            memory
+            for memory in written
+            if memory not in own
+            and self._meets(loop, memory)
+            and (digits is None or any(digits[0]._meets(each, memory) for each in digits[1]))
+        )
+
+    def _meets(self, loop: For, memory: Buffer) -> bool:
+        accesses = accesses_of(loop, self._sums, self._uses.memory)
+        count = trip_count(loop)
+        found = conflict(loop, count, self._sums, accesses, thorough=True, only=memory)
+        return found is not None
+
     def overwritten(self, loop: For, stores: Sequence[Store]) -> str | None:
         """Return why different iterations of a loop may write the same element by some of its
         stores, or None if they certainly do not.

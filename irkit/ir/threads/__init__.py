@@ -27,6 +27,7 @@ from irkit.ir.threads.conflicts import (
 from irkit.ir.threads.independence import (
     LoopIndependence as LoopIndependence,
     independence as independence,
+    met_memory as met_memory,
 )
 from irkit.ir.threads.nest import (
     BARRIER as BARRIER,

@@ -14,7 +14,7 @@ from irkit.ir.analysis import ConflictTest
 from irkit.ir.arith import IndexSums, Product, Sum
 from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.build import as_int
-from irkit.ir.expr import GE, GT, LE, LT, Add, And, Broadcast, Expr, Sub, Var
+from irkit.ir.expr import EQ, GE, GT, LE, LT, Add, And, Broadcast, Expr, Sub, Var
 from irkit.ir.stmt import Allocate, Block, For, If, Stmt, Store
 
 MAX_PAIRS = 1 << 10
@@ -38,19 +38,27 @@ class _GuardedAccess(msgspec.Struct, frozen=True):
 
 
 def meet_under_conditions(
-    loop: For, count: int | None, sums: IndexSums, memory: Callable[[Buffer], Buffer]
+    loop: For,
+    count: int | None,
+    sums: IndexSums,
+    memory: Callable[[Buffer], Buffer],
+    only: Buffer | None = None,
 ) -> bool:
     """Return False if two of ``count`` iterations of a loop certainly never touch the same element,
-    one of them writing, because of the conditions under which they do."""
+    one of them writing, because of the conditions under which they do.
+
+    With ``only``, elements of other memory do not count.
+    """
     finder = _AccessFinder(sums, memory)
     with deep_recursion:
         finder.visit(loop.body, ())
     own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
     found = [access for access in finder.found if access.memory not in own]
     stores = [access for access in found if access.writes]
+    changing = {store.memory for store in stores}
+    stores = [store for store in stores if only is None or store.memory is only]
     if len(stores) * len(found) > MAX_PAIRS:
         return True
-    changing = {store.memory for store in stores}
     written = {access.buffer for access in found if access.memory in changing}
     test = _GuardedTest(loop, count, sums, written)
     return not all(
@@ -165,6 +173,8 @@ class _GuardedTest(ConflictTest):
     def never_meet(self, a: _GuardedAccess, b: _GuardedAccess) -> bool:
         """Return True if iteration x of ``a`` and another iteration y of ``b`` certainly never
         touch the same element."""
+        if self._at(a) is not None and self._at(a) == self._at(b):  # Only one iteration does both.
+            return True
         if a.buffer is not b.buffer:
             return False
         known = self._limits(a), self._limits(b)
@@ -176,6 +186,12 @@ class _GuardedTest(ConflictTest):
                 if one is not None and other is not None and self._apart(p, q, one, other):
                     return True
         return False
+
+    def _at(self, access: _GuardedAccess) -> int | None:
+        """Return the number to which a condition fixes the loop variable, if any."""
+        sides = [(c.a, c.b) for c in access.conditions if isinstance(c, EQ)]
+        numbers = [as_int(y) for a, b in sides for x, y in ((a, b), (b, a)) if x is self.lane]
+        return next((number for number in numbers if number is not None), None)
 
     def _apart(self, p: Linear, q: Linear, one: _Part, other: _Part) -> bool:
         if any(not self._moves(atom) for atom in (p[0] - q[0]).terms):

@@ -9,6 +9,7 @@ import msgspec
 from irkit.core import analysis, deep_recursion, walk
 from irkit.ir.analysis import axis_values, dependences, uses_of
 from irkit.ir.arith import IndexSums, loop_ranges
+from irkit.ir.buffer import Buffer
 from irkit.ir.build import trip_count
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import For, Let
@@ -55,10 +56,25 @@ def _carries(func: PrimFunc, loop: For) -> str:
     reason = known.carried(loop)
     if reason is None or known.has_effects(loop):
         return reason or ""
-    lets = {let.var: let.value for let in walk(func.body, Let)}
-    sums = IndexSums(loop_ranges(func), lets | axis_values(func))
-    meet = meet_under_conditions(loop, trip_count(loop), sums, uses_of(func).memory)
+    meet = meet_under_conditions(loop, trip_count(loop), _sums(func), uses_of(func).memory)
     return reason if meet else ""
+
+
+def _sums(func: PrimFunc) -> IndexSums:
+    lets = {let.var: let.value for let in walk(func.body, Let)}
+    return IndexSums(loop_ranges(func), lets | axis_values(func))
+
+
+def met_memory(func: PrimFunc, loop: For) -> tuple[Buffer, ...]:
+    """Return the memory of which two iterations of a loop may touch the same element, one of them
+    writing."""
+    found = dependences(func).met(loop)
+    if not found:
+        return ()
+    count, sums, memory = trip_count(loop), _sums(func), uses_of(func).memory
+    return tuple(
+        each for each in found if meet_under_conditions(loop, count, sums, memory, only=each)
+    )
 
 
 def _meeting(nest: For, conflicts: ThreadConflicts) -> str:

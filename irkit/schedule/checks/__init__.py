@@ -2,5 +2,5 @@
 ScheduleError with the reason.
 
 Reading order: plain_loop, block_buffers, pointwise, independence, order, recomputation,
-reduced_loops, shifted_tail, launch, shared_memory.
+reduced_loops, shifted_tail, launch, shared_memory, unordered_loops.
 """

@@ -23,6 +23,7 @@ from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
 from irkit.schedule.checks.shared_memory import check_shared
+from irkit.schedule.checks.unordered_loops import check_meetings
 from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
 from irkit.schedule.trace.encoder import Encoder, buffer_named, expr_of
 from irkit.schedule.trace.listing import listing
@@ -215,6 +216,7 @@ class TracedSchedule:
         if self._func is before:
             return
         check_shared(self._func, primitive)
+        check_meetings(before, self._func, primitive)
         self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)
         if self._check != "off":
             problems = verify(self._func)

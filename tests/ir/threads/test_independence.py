@@ -24,6 +24,13 @@ def f(A: f32[16]):
     for i in parallel(0, 8):
         A[i + 8] = A[i]
 """,
+    "only the first block writes": """
+def f(A: f32[4], C: f32[4]):
+    for b in thread(0, 4, "blockIdx.x"):
+        if b == 0:
+            for i in serial(0, 4):
+                C[i] = C[i] + A[i]
+""",
     "blocks with barriers inside": """
 def f(A: f32[4, 8], C: f32[4, 8]):
     for b in thread(0, 4, "blockIdx.x"):
@@ -74,6 +81,14 @@ UNKNOWN = {
 def f(P: i64[4], C: f32[4]):
     for i in parallel(0, 4):
         C[P[i]] = f32(i)
+""",
+    "two blocks of which each writes the same element": """
+def f(C: f32[4]):
+    for b in thread(0, 4, "blockIdx.x"):
+        if b == 0:
+            C[0] = f32(1.0)
+        if b == 1:
+            C[0] = f32(2.0)
 """,
     "threads over the same row of all blocks": """
 def f(A: f32[2, 4], C: f32[4]):

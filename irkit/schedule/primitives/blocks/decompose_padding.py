@@ -28,6 +28,7 @@ from irkit.ir import (
 )
 from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
 from irkit.schedule.analysis.guards import guards_of, joined
+from irkit.schedule.checks.unordered_loops import check_writes_apart
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
 from irkit.schedule.state.lookup import find_block, find_loop, path_to
@@ -40,7 +41,8 @@ def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, st
     The block that fills is named ``NAME_fill``. The loops of the copy become shorter where the
     condition bounds them; the rest of the condition becomes its predicate.
     Raises: ScheduleError if the block is not a choice between a value and a constant by position,
-    or the loop contains other blocks.
+    or the loop contains other blocks; and if iterations of a loop around it that has no order may
+    write the same element, because one would fill what another has copied.
     """
     block, loop = find_block(func, name), find_loop(func, var)
     what = f"decompose the padding of {name!r}"
@@ -63,7 +65,9 @@ def decompose_padding(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, st
     )
     copy = _copy(block, store, value, [*guards, *conjuncts(cond)], inner, span)
     filling = nest_like(inner, names, fill, span)
-    return replace_stmts(func, {loop: seq(filling, copy)}), fill.name
+    made = replace_stmts(func, {loop: seq(filling, copy)})
+    check_writes_apart(made, filling, store.buffer, what)
+    return made, fill.name
 
 
 def _nest(func: PrimFunc, block: Block, loop: For, what: str) -> list[For]:

@@ -31,6 +31,12 @@ def test_threads_beside_others_give_no_alarm() -> None:
     assert not tally.alarms, next(iter(tally.alarms.values()))
 
 
+def test_padding_in_a_parallel_loop_gives_no_alarm() -> None:
+    tally = race_trials((9720,))
+    assert tally.concurrent == 1
+    assert not tally.alarms, next(iter(tally.alarms.values()))
+
+
 def in_any_order(change: Callable[[For], For | None]) -> Callable[[Site], object]:
     """Return a primitive that marks loops without asking whether that is legal."""
 
