@@ -1,6 +1,6 @@
 """Whether different iterations of a loop can touch the same element."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from math import gcd, inf
 
 import msgspec
@@ -29,16 +29,24 @@ class Access(msgspec.Struct, frozen=True):
 
 
 def accesses_of(loop: For, sums: IndexSums, memory: Callable[[Buffer], Buffer]) -> list[Access]:
-    """Return the loads and stores in the body of a loop, without duplicates."""
-    return accesses_in(loop.body, sums, memory)
+    """Return the stores in the body of a loop, and the loads from memory that it stores to, without
+    duplicates."""
+    stored = {memory(store.buffer) for store in walk(loop.body, Store)}
+    return accesses_in(loop.body, sums, memory, only=stored)
 
 
 def accesses_in(
-    root: Stmt | Expr, sums: IndexSums, memory: Callable[[Buffer], Buffer]
+    root: Stmt | Expr,
+    sums: IndexSums,
+    memory: Callable[[Buffer], Buffer],
+    only: Set[Buffer] | None = None,
 ) -> list[Access]:
-    """Return the loads and stores below a statement or expression, without duplicates."""
+    """Return the loads and stores below a statement or expression, without duplicates; with
+    ``only``, those of that memory."""
     found: dict[object, Access] = {}
     for node in walk(root, (Load, Store)):
+        if only is not None and memory(node.buffer) not in only:
+            continue
         indices = tuple(sums.sum_of(at) for at in node.indices)
         key = tuple(form.key for form in indices)
         writes = isinstance(node, Store)

@@ -6,13 +6,20 @@ is taken to be right: there, all iterations that write an element write the same
 must then not change what they write.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
-from irkit.core import ScheduleError, analysis, equal, substitute, symbols_bound, walk
+from irkit.core import ScheduleError, equal, substitute, symbols_bound, walk
 from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Stmt, Store, Var, uses_of
 from irkit.ir.threads import is_block_loop, met_memory
 from irkit.schedule.analysis.accesses import at_own_axes, variables
 from irkit.schedule.state.lookup import path_to
+
+
+ONLY_MARKS = frozenset(
+    {"annotate", "pragma", "set_scope", "storage_align", "unannotate", "unroll", "unsafe_set_dtype"}
+)
+"""Primitives after which the same iterations access the same elements."""
 
 
 class OverlapKind(IntEnum):
@@ -30,14 +37,19 @@ def check_meetings(before: PrimFunc, after: PrimFunc, primitive: str) -> None:
 
     Raises: ScheduleError at the loop.
     """
-    found = _meetings(after)
+    if primitive in ONLY_MARKS:
+        return
+    bodies = {loop.var: loop.body for loop in walk(before.body, on=For)}
+    # What the body of a loop does was asked before, or when the loop was marked.
+    changed = [loop for loop in _unordered(after) if bodies.get(loop.var) is not loop.body]
+    found = _overlaps(after, changed)
     if not found:
         return
     known: dict[str, OverlapKind] = {}
-    for (_, buffer), meeting in _meetings(before).items():
-        known[buffer.name] = max(meeting, known.get(buffer.name, meeting))
-    for (loop, buffer), meeting in found.items():
-        if meeting > known.get(buffer.name, OverlapKind.HARMLESS):
+    for _, buffer, kind in _overlaps(before, _unordered(before)):
+        known[buffer.name] = max(kind, known.get(buffer.name, kind))
+    for loop, buffer, kind in found:
+        if kind > known.get(buffer.name, OverlapKind.HARMLESS):
             raise ScheduleError(f"cannot {primitive}: {_reason(loop, buffer)}", at=loop)
 
 
@@ -47,9 +59,11 @@ def check_writes_apart(func: PrimFunc, stmt: Stmt, buffer: Buffer, what: str) ->
 
     Raises: ScheduleError at the loop.
     """
-    memory, around = uses_of(func).memory(buffer), path_to(func, stmt)[:-1]
-    for (loop, met), meeting in _meetings(func).items():
-        if loop in around and met is memory and meeting is OverlapKind.UNKNOWN:
+    memory = uses_of(func).memory(buffer)
+    around = path_to(func, stmt)[:-1]
+    loops = [loop for loop in _unordered(func) if loop in around]
+    for loop, met, kind in _overlaps(func, loops):
+        if met is memory and kind is OverlapKind.UNKNOWN:
             raise ScheduleError(f"cannot {what}: {_reason(loop, met)}", at=loop)
 
 
@@ -61,17 +75,23 @@ def _reason(loop: For, buffer: Buffer) -> str:
     )
 
 
-@analysis
-def _meetings(func: PrimFunc) -> dict[tuple[For, Buffer], OverlapKind]:
-    found: dict[tuple[For, Buffer], OverlapKind] = {}
-    for loop in walk(func.body, on=For):
-        if loop.kind in ("parallel", "vectorized") or is_block_loop(loop):
-            for buffer in met_memory(func, loop):
-                found[loop, buffer] = _meeting(func, loop, buffer)
-    return found
+def _unordered(func: PrimFunc) -> list[For]:
+    return [
+        loop
+        for loop in walk(func.body, on=For)
+        if loop.kind in ("parallel", "vectorized") or is_block_loop(loop)
+    ]
 
 
-def _meeting(func: PrimFunc, loop: For, buffer: Buffer) -> OverlapKind:
+def _overlaps(func: PrimFunc, loops: Sequence[For]) -> list[tuple[For, Buffer, OverlapKind]]:
+    return [
+        (loop, buffer, _overlap(func, loop, buffer))
+        for loop in loops
+        for buffer in met_memory(func, loop)
+    ]
+
+
+def _overlap(func: PrimFunc, loop: For, buffer: Buffer) -> OverlapKind:
     memory = uses_of(func).memory
     stores = [store for store in walk(loop.body, on=Store) if memory(store.buffer) is buffer]
     if not _store_one_value(func, loop, stores):
