@@ -15,7 +15,6 @@ from irkit.ir.threads import is_block_loop, met_memory
 from irkit.schedule.analysis.accesses import at_own_axes, variables
 from irkit.schedule.state.lookup import path_to
 
-
 ONLY_MARKS = frozenset(
     {"annotate", "pragma", "set_scope", "storage_align", "unannotate", "unroll", "unsafe_set_dtype"}
 )
