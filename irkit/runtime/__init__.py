@@ -1,8 +1,8 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), kernel (compile and call); model and package for whole
-models.
+call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays
+and model for whole models.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.

@@ -9,10 +9,16 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, OUT_OF_MEMORY, TensorSpec
-from irkit.core import ALIGNMENT, DTypeError, InputError, IRKitError, ShapeError
-from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime.package import PackageContents, read_package, target_mismatch, write_package
+from irkit.codegen import ENTRY, OUT_OF_MEMORY
+from irkit.core import DTypeError, InputError, IRKitError
+from irkit.runtime.arenas import Arenas, aligned
+from irkit.runtime.model_arrays import check_input, output_arrays
+from irkit.runtime.package import (
+    PackageContents,
+    read_package,
+    target_mismatch,
+    write_package,
+)
 from irkit.runtime.pool import link
 from irkit.transform import Trace
 
@@ -22,24 +28,22 @@ _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
 class Model:
     """A compiled model: the executor, its parameters, and an arena for each call.
 
-    Concurrent calls do not share an arena; free arenas are kept for later calls. ``trace`` has
-    every step of the compilation if the model was compiled here and not loaded.
+    Concurrent calls do not share an arena. ``trace`` has every step of the compilation if the model
+    was compiled here and not loaded.
     """
 
     def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
         self.plan = plan = contents.plan
         self.target = contents.target
         self._trace = trace
-        self._params = _aligned(plan.param_bytes)
+        self._params = aligned(plan.param_bytes)
         self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
         # Weights are large: keep only the aligned copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
         self._target_mismatch = target_mismatch(contents.target)
         self._run: Callable[..., int] = self._refuse if self._target_mismatch else self._link()
-        self._arenas: list[NDArray[np.uint8]] = []
-        self._input_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.inputs]
-        self._output_types = [numpy_dtype(as_dtype(spec.dtype)) for spec in plan.outputs]
+        self._arenas = Arenas(plan.arena_bytes)
 
     @property
     def trace(self) -> Trace:
@@ -61,30 +65,35 @@ class Model:
         """
         write_package(path, self.contents)
 
-    def run(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    def run(
+        self, inputs: Mapping[str, ArrayLike], *, out: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """Compute all outputs, by name.
 
         Shapes and types are those of ``inputs`` and ``outputs`` of the plan; inputs are not
-        changed. Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a
-        ValueError) and DTypeError (a TypeError), all before anything is run; IRKitError if the
-        model is for another machine.
+        changed. Tensors of other libraries are read through DLPack. An output that ``out`` names is
+        written to the array given there, which is then the one returned; the others are new arrays.
+
+        Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a ValueError)
+        and DTypeError (a TypeError), all before anything is run; IRKitError if the model is for
+        another machine.
         """
         arrays = self._check_inputs(inputs)
-        results = [
-            np.empty(spec.shape, dtype)
-            for spec, dtype in zip(self.plan.outputs, self._output_types, strict=True)
+        both = [
+            (s.name, (inputs[s.name], a)) for s, a in zip(self.plan.inputs, arrays, strict=True)
         ]
+        results = output_arrays(self.plan.outputs, out, both)
+        arena = self._arenas.take()
         try:
-            arena = self._arenas.pop()
-        except IndexError:
-            arena = _aligned(self.plan.arena_bytes)
-        status = self._run(
-            _table(arrays), _table(results), self._params.ctypes.data, arena.ctypes.data
-        )
-        self._arenas.append(arena)
+            status = self._run(
+                _table(arrays), _table(results), self._params.ctypes.data, arena.ctypes.data
+            )
+        finally:
+            self._arenas.give_back(arena)
         if status:
             self._fail(status)
-        return {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+        named = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+        return named if out is None else {**named, **out}
 
     def _link(self) -> Callable[..., int]:
         self._library = link(self.contents.objects, (ENTRY,))
@@ -115,22 +124,7 @@ class Model:
             problems += [f"{name!r} is not an input" for name in unknown[:1]]
             listed = ", ".join(names) or "none"
             raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
-        return [
-            _check_input(spec, dtype, inputs[spec.name])
-            for spec, dtype in zip(self.plan.inputs, self._input_types, strict=True)
-        ]
-
-
-def _check_input(spec: TensorSpec, dtype: np.dtype[Any], given: ArrayLike) -> NDArray[Any]:
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise ShapeError(f"input {spec.name!r} is not an array: {error}") from error
-    if array.dtype != dtype:
-        raise DTypeError(f"input {spec.name!r} must be of type {dtype}, found {array.dtype}")
-    if array.shape != spec.shape:
-        raise ShapeError(f"input {spec.name!r} must have shape {spec.shape}, found {array.shape}")
-    return np.require(array, requirements=["C", "A"])
+        return [check_input(spec, inputs[spec.name]) for spec in self.plan.inputs]
 
 
 def load(path: "str | os.PathLike[str]") -> Model:
@@ -143,10 +137,3 @@ def load(path: "str | os.PathLike[str]") -> Model:
 
 def _table(arrays: Sequence[NDArray[Any]]) -> "ctypes.Array[ctypes.c_void_p]":
     return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return memory that starts at the alignment that the plan assumes."""
-    room = np.empty(size + ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    return room[start : start + size]

@@ -1,0 +1,138 @@
+"""Arrays of a call of a model: inputs, outputs in memory of the caller, DLPack.
+
+NumPy exchanges memory by DLPack without a copy: ``numpy.from_dlpack`` reads tensors of other
+libraries here, and they read NumPy's arrays.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from irkit.codegen import TensorSpec
+from irkit.core import DTypeError, InputError, ShapeError
+from irkit.ir import as_dtype, numpy_dtype, plain_array, read_only_hint
+
+# Devices of DLPack whose memory the processor reads, as NumPy accepts them.
+_HOST_DEVICES = frozenset({1, 3, 11, 13})
+_DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
+
+
+def check_input(spec: TensorSpec, given: ArrayLike) -> NDArray[Any]:
+    """Return an input as a contiguous array, without a copy where it is one.
+
+    Raises: DTypeError or ShapeError if it is not as the model declares.
+    """
+    label = f"input {spec.name!r}"
+    try:
+        array = _shared(given, label)
+        array = np.asarray(given) if array is None else array
+    except ValueError as error:
+        raise ShapeError(f"{label} is not an array: {error}") from error
+    _check_kind(spec, array, label)
+    return np.require(array, requirements=["C", "A"])
+
+
+def output_arrays(
+    specs: Sequence[TensorSpec],
+    out: Mapping[str, Any] | None,
+    inputs: Iterable[tuple[str, Sequence[Any]]],
+) -> list[NDArray[Any]]:
+    """Return memory for each output: that of the caller where ``out`` names it, else new memory.
+
+    ``inputs`` pairs the name of each input with what the caller gave and what the model reads.
+    Raises: InputError for a name that is no output; DTypeError or ShapeError if an array is not as
+    the model declares, or shares memory with an input or another output.
+    """
+    given = _by_name(specs, {} if out is None else out)
+    arrays = [
+        _check_output(spec, given[spec.name])
+        if spec.name in given
+        else np.empty(spec.shape, numpy_dtype(as_dtype(spec.dtype)))
+        for spec in specs
+    ]
+    taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
+    for spec, array in zip(specs, arrays, strict=True):
+        if spec.name in given:
+            _check_overlap(f"output {spec.name!r}", array, taken)
+            taken.append((f"output {spec.name!r}", array))
+    return arrays
+
+
+def _check_overlap(label: str, array: NDArray[Any], taken: Iterable[tuple[str, Any]]) -> None:
+    for other, memory in taken:
+        if isinstance(memory, np.ndarray) and np.may_share_memory(array, memory):  # pyright: ignore[reportUnknownArgumentType]
+            raise ShapeError(
+                f"{label} is written and overlaps {other}",
+                hint="Pass an array with its own memory.",
+            )
+
+
+def _by_name(specs: Sequence[TensorSpec], out: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = [spec.name for spec in specs]
+    listed = ", ".join(names) or "none"
+    if not isinstance(out, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DTypeError(
+            f"out must map names to arrays, found {type(out).__name__}; the names are: {listed}"
+        )
+    for name in out:
+        if name not in names:
+            raise InputError(f"{name!r} is not an output; the outputs are: {listed}")
+    return out
+
+
+def _check_output(spec: TensorSpec, given: object) -> NDArray[Any]:
+    label = f"output {spec.name!r}"
+    array: NDArray[Any] | None = plain_array(given)
+    if array is None:
+        array = _shared(given, label)
+    if array is None:
+        raise DTypeError(f"{label} must be a NumPy array to write to, found {type(given).__name__}")
+    _check_kind(spec, array, label)
+    if not array.flags.writeable:
+        raise ShapeError(f"{label} is read-only", hint=read_only_hint(given))
+    if not array.flags.c_contiguous:
+        raise ShapeError(
+            f"{label} must be contiguous in row-major order, found byte strides {array.strides} "
+            f"for shape {array.shape}",
+            hint="numpy.empty makes such an array; copy from it where you need other strides.",
+        )
+    if not array.flags.aligned:
+        raise ShapeError(
+            f"{label} must be aligned to {array.itemsize} bytes, found address "
+            f"{array.ctypes.data:#x}",
+            hint="A new array is aligned to its element type.",
+        )
+    return array
+
+
+def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
+    dtype = numpy_dtype(as_dtype(spec.dtype))
+    if array.dtype != dtype:
+        raise DTypeError(f"{label} must be of type {dtype}, found {array.dtype}")
+    if array.shape != spec.shape:
+        raise ShapeError(f"{label} must have shape {spec.shape}, found {array.shape}")
+
+
+def _shared(value: object, label: str) -> NDArray[Any] | None:
+    """Return the memory of a tensor of another library as an array; None if it has no DLPack.
+
+    Raises: DTypeError if it is on a device, or NumPy cannot show it.
+    """
+    tensor: Any = value
+    if isinstance(value, (np.ndarray, np.generic)) or not hasattr(value, "__dlpack__"):
+        return None
+    try:
+        kind, number = tensor.__dlpack_device__()
+        if int(kind) not in _HOST_DEVICES:
+            name = _DEVICES.get(int(kind), f"of DLPack's kind {int(kind)}")
+            raise DTypeError(
+                f"{label} is on device {name} {number}; expected memory of the CPU",
+                hint="Copy it to the CPU first.",
+            )
+        return np.from_dlpack(tensor)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        if isinstance(error, DTypeError):
+            raise
+        raise DTypeError(f"{label} cannot be read through DLPack: {error}") from error
