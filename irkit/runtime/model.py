@@ -15,6 +15,8 @@ from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.model_arrays import check_input, output_arrays
 from irkit.runtime.package import (
     PackageContents,
+    contents_of,
+    package_bytes,
     read_package,
     target_mismatch,
     write_package,
@@ -30,6 +32,11 @@ class Model:
 
     Concurrent calls do not share an arena. ``trace`` has every step of the compilation if the model
     was compiled here and not loaded.
+
+    A model never changes, so a copy is the model itself. A pickle holds the bytes of the package
+    that ``save`` writes, and no trace; reading it checks the package and links its code, as
+    ``load`` does, and runs none of it. So a pickle is as trusted as any other, and no less than a
+    package.
     """
 
     def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
@@ -95,6 +102,15 @@ class Model:
         named = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
         return named if out is None else {**named, **out}
 
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Model":
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[bytes], "Model"], tuple[bytes]]:
+        return _unpickled, (package_bytes(self.contents),)
+
     def _link(self) -> Callable[..., int]:
         self._library = link(self.contents.objects, (ENTRY,))
         return _ENTRY(self._library.address(ENTRY))
@@ -133,6 +149,10 @@ def load(path: "str | os.PathLike[str]") -> Model:
     Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
     """
     return Model(read_package(path))
+
+
+def _unpickled(data: bytes) -> Model:
+    return Model(contents_of(data, "the pickled model"))
 
 
 def _table(arrays: Sequence[NDArray[Any]]) -> "ctypes.Array[ctypes.c_void_p]":

@@ -5,6 +5,7 @@ Damage, and features that this processor lacks, are found before anything is lin
 """
 
 import hashlib
+import io
 import os
 import struct
 import zipfile
@@ -50,6 +51,18 @@ class PackageContents(msgspec.Struct, frozen=True):
 
 def write_package(path: "str | os.PathLike[str]", contents: PackageContents) -> None:
     """Write a package; an existing file is replaced only when the new one is complete."""
+    with atomic_write(path) as made:
+        _write(made, contents)
+
+
+def package_bytes(contents: PackageContents) -> bytes:
+    """Return the bytes of the file that ``write_package`` writes."""
+    made = io.BytesIO()
+    _write(made, contents)
+    return made.getvalue()
+
+
+def _write(file: "os.PathLike[str] | io.BytesIO", contents: PackageContents) -> None:
     members: dict[str, bytes | memoryview] = {
         _PLAN: msgspec.json.format(msgspec.json.encode(contents.plan)),
         _GRAPH: contents.graph.encode(),
@@ -63,7 +76,7 @@ def write_package(path: "str | os.PathLike[str]", contents: PackageContents) -> 
         contents.target,
         {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     )
-    with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
         for name, data in members.items():
             archive.writestr(name, data)
@@ -77,7 +90,24 @@ def read_package(path: "str | os.PathLike[str]") -> PackageContents:
     """
     title = repr(os.fspath(path))
     try:
-        with zipfile.ZipFile(path) as archive:
+        return _read(path, title)
+    except FileNotFoundError:
+        raise FormatError(f"there is no package {title}") from None
+    except OSError as error:
+        raise FormatError(f"package {title} cannot be read: {error.strerror or error}") from error
+
+
+def contents_of(data: bytes, title: str) -> PackageContents:
+    """Read the bytes of a package, which messages call ``title``, and check them in the same way.
+
+    Raises: FormatError.
+    """
+    return _read(io.BytesIO(data), title)
+
+
+def _read(file: "str | os.PathLike[str] | io.BytesIO", title: str) -> PackageContents:
+    try:
+        with zipfile.ZipFile(file) as archive:
             _check_sizes(archive, title)
             manifest = _manifest(archive, title)
             members = {
@@ -85,10 +115,6 @@ def read_package(path: "str | os.PathLike[str]") -> PackageContents:
                 for name, digest in manifest.members.items()
             }
         return _contents(manifest, members)
-    except FileNotFoundError:
-        raise FormatError(f"there is no package {title}") from None
-    except OSError as error:
-        raise FormatError(f"package {title} cannot be read: {error.strerror or error}") from error
     except FormatError:
         raise
     except (*_DAMAGE, IRKitError) as error:  # IRKitError: the target is invalid.
