@@ -39,11 +39,12 @@ After::
                             C[vi_2] = i32(0)
                         C[vi_2] = C[vi_2] + C_parts[t_4, vi_2]
 
-Binding a reduction to threads permits another order of additions. A reduction that is not one store
-of a sum, product, minimum or maximum stays as it is.
+Binding a reduction to threads permits another order of additions. The threads of a reduction that
+cannot be split would meet in the element that they reduce into: their loops become serial. That is,
+one that is not one store of a sum, product, minimum or maximum, or that is initialised elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from irkit.core import (
@@ -51,6 +52,7 @@ from irkit.core import (
     binders,
     fresh,
     remark,
+    rewrite,
     substitute,
     symbols_bound,
     symbols_used,
@@ -75,9 +77,11 @@ from irkit.ir import (
     PrimFunc,
     Stmt,
     Store,
+    Var,
     conjuncts,
     const,
     convert,
+    dependences,
     eq,
     is_const,
     logical_and,
@@ -85,36 +89,79 @@ from irkit.ir import (
     replace_stmts,
     seq,
     trip_count,
+    uses_of,
 )
 from irkit.ir.analysis import Accumulation, EnclosingStmts, accumulation_of, enclosing
 from irkit.ir.arith import simplify
-from irkit.ir.threads import BARRIER, extent_of, is_thread_loop
+from irkit.ir.threads import BARRIER, extent_of, is_barrier, is_thread_loop
 from irkit.transform import define_pass
 
 
 @define_pass(idempotent=True, atomic=True, changes_rounding=True)
 def lower_cross_thread_reduction(func: PrimFunc) -> PrimFunc:
     """Split each reduction whose axis is bound to threads into a part for each thread, a barrier,
-    and a reduction of the parts."""
-    places = enclosing(func)
+    and a reduction of the parts; where that cannot be done, make the loops of its threads serial.
+    """
+    found, in_turns = _reductions(func)
+    while (
+        in_turns
+    ):  # A serial loop around the threads of another reduction keeps that from a split.
+        func = rewrite(func, _serial(in_turns), on=For)
+        found, in_turns = _reductions(func)
     made: dict[Stmt, Stmt] = {}
     parts: list[Buffer] = []
-    for block in walk(func.body, Block):
-        threads = _reducing_threads(block, places)
-        if not threads:
-            continue
-        found = _Reduction.of(func, block, threads, places.path(block))
-        if isinstance(found, str):
-            remark(block, f"threads reduce one after the other: {found}")
-        elif found.top not in made:
-            made[found.top] = found.lowered()
-            parts.append(found.parts)
+    for each in found:
+        if each.top not in made:
+            made[each.top] = each.lowered()
+            parts.append(each.parts)
     if not made:
         return func
     body = replace_stmts(func.body, made)
     for buffer in reversed(parts):
         body = Allocate(buffer, body, span=buffer.span)
     return func.replace(body=body)
+
+
+def _reductions(func: PrimFunc) -> tuple[list["_Reduction"], set[Var]]:
+    """Return the reductions that can be split, and the loops over the threads of others."""
+    places = enclosing(func)
+    reductions: list[_Reduction] = []
+    in_turns: set[Var] = set()
+    for block in walk(func.body, Block):
+        threads = _reducing_threads(block, places)
+        if not threads:
+            continue
+        found = _Reduction.of(func, block, threads, places.path(block))
+        if isinstance(found, str):
+            loops = _meeting_loops(func, block, places)
+            in_turns.update(loop.var for loop in loops)
+            if loops:
+                remark(block, f"threads reduce one after the other: {found}")
+        else:
+            reductions.append(found)
+    return reductions, in_turns
+
+
+def _meeting_loops(func: PrimFunc, block: Block, places: EnclosingStmts) -> list[For]:
+    """Return the loops of a block whose threads meet only in what reductions over them store."""
+    reduced = _reduced(block)
+    loops = [each for each in places.loops(block) if each.var in reduced and is_thread_loop(each)]
+    return [loop for loop in loops if _meet_in_reductions(func, loop)]
+
+
+def _meet_in_reductions(func: PrimFunc, loop: For) -> bool:
+    blocks = [block for block in walk(loop.body, Block) if loop.var in _reduced(block)]
+    memory, met = uses_of(func).memory, dependences(func).met(loop)
+    stored = {memory(store.buffer) for block in blocks for store in walk(block, Store)}
+    waits = any(is_barrier(stmt) for stmt in walk(loop.body, Evaluate))
+    return bool(met) and stored.issuperset(met) and not waits
+
+
+def _serial(in_turns: set[Var]) -> Callable[[For], For | None]:
+    def serial(loop: For) -> For | None:
+        return loop.replace(kind="serial", thread="") if loop.var in in_turns else None
+
+    return serial
 
 
 def _variables(expr: Expr, block: Block) -> set[Node]:
@@ -129,8 +176,6 @@ def _reduced(block: Block) -> set[Node]:
 
 
 def _reducing_threads(block: Block, places: EnclosingStmts) -> list[For]:
-    if block.init is None:
-        return []
     reduced = _reduced(block)
     return [loop for loop in places.loops(block) if loop.var in reduced and _joins(loop)]
 
@@ -144,6 +189,8 @@ def _joins(loop: For) -> bool:
 def _combined(func: PrimFunc, block: Block) -> Accumulation | str:
     """Return the body of a block as ``C = combine(C, value)``."""
     body, init = block.body, block.init
+    if init is None:
+        return "it is initialised elsewhere"
     if not isinstance(body, Store) or not isinstance(init, Store) or body.mask is not None:
         return "it is not one store"
     if init.buffer is not body.buffer or body.value.dtype.lanes > 1:

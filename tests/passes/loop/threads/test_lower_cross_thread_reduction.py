@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from irkit.ir import find_race, script
 from irkit.passes.loop import lower_cross_thread_reduction
 from tests.passes.loop.threads.execution import (
     func_of,
@@ -99,24 +100,100 @@ AGAIN = """def f(A: f32[4], C: f32[1]):
 """
 
 
+STARTED = """def f(A: f32[4], C: f32[1]):
+    with block("C_init"):
+        C[0] = f32(1.0)
+    for t in thread(0, 4, "threadIdx.x"):
+        with block("C"):
+            vt = axis.reduce(4, t)
+            C[0] = C[0] + A[vt]
+"""
+
+WIDENED = """def f(A: f32[3, 4], C: f32[1]):
+    D = alloc(f64[1])
+    for y in thread(0, 3, "threadIdx.y"):
+        for t in thread(0, 4, "threadIdx.x"):
+            with block("D"):
+                vy = axis.reduce(3, y)
+                vt = axis.reduce(4, t)
+                with init():
+                    D[0] = f64(1.0)
+                D[0] = cast(cast(D[0], f32) + A[vy, vt], f64)
+    C[0] = cast(D[0], f32)
+"""
+
+BESIDE = """def f(A: f32[4], C: f32[1], D: f32[1]):
+    for t in thread(0, 4, "threadIdx.x"):
+        for u in thread(0, 4, "threadIdx.y"):
+            with block("C"):
+                vt = axis.reduce(4, t)
+                vu = axis.reduce(4, u)
+                with init():
+                    C[0] = f32(1.0)
+                C[0] = C[0] + A[vt] * A[vu]
+        with block("D"):
+            vt = axis.reduce(4, t)
+            D[0] = D[0] + A[vt]
+"""
+
+SEPARATE = """def f(A: f32[4], C: f32[4]):
+    for t in thread(0, 4, "threadIdx.x"):
+        for k in serial(0, 3):
+            with block("C"):
+                vt = axis.reduce(4, t)
+                C[vt] = C[vt] + A[vt]
+"""
+
+EXCHANGE = """def f(A: f32[4], C: f32[1], D: f32[4]):
+    s = alloc(f32[4], scope="shared")
+    for t in thread(0, 4, "threadIdx.x"):
+        s[t] = A[t]
+        with block("C"):
+            vt = axis.reduce(4, t)
+            C[0] = C[0] + A[vt]
+        D[t] = s[3 - t]
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
         *(AROUND, GUARDED, AROUND.replace("i in serial", "i in vectorized")),
         *(BETWEEN, BETWEEN.replace('thread(0, 2, "vthread")', "serial(0, 2)")),
+        *(AGAIN, STARTED, WIDENED, BESIDE),
     ],
     ids=[
         *("steps around", "not all threads", "lanes around"),
         *("virtual threads between", "steps between"),
+        *("run again", "initialised elsewhere", "widened", "two in one nest"),
     ],
 )
-def test_a_reduction_that_threads_reach_separately_is_left_alone(text: str) -> None:
+def test_threads_that_reach_a_reduction_separately_reduce_one_after_the_other(text: str) -> None:
     func = func_of(text)
-    assert lower_cross_thread_reduction(func) is func
+    after = lower_cross_thread_reduction(func)
     arrays = small_integers(func)
-    assert same_bits(native(func, arrays), interpreted(func, arrays))
+    assert find_race(func, *arrays) is not None
+    assert find_race(after, *small_integers(func)) is None
+    assert lower_cross_thread_reduction(after) is after
+    expected = interpreted(func, arrays)
+    assert same_bits(interpreted(after, arrays), expected)
+    assert same_bits(native(after, arrays), expected)
 
 
-def test_a_reduction_that_threads_run_again_is_left_alone() -> None:
-    func = func_of(AGAIN)
+def test_a_reduction_around_which_another_ones_threads_become_serial_does_so_too() -> None:
+    func = func_of(BESIDE)
+    after = lower_cross_thread_reduction(func)
+    assert "thread(" not in script(after)
+    assert same_bits(
+        interpreted(after, small_integers(func)), interpreted(func, small_integers(func))
+    )
+
+
+def test_threads_that_reduce_into_separate_elements_stay() -> None:
+    func = func_of(SEPARATE)
+    assert lower_cross_thread_reduction(func) is func
+
+
+def test_threads_that_exchange_values_stay() -> None:
+    func = func_of(EXCHANGE)
     assert lower_cross_thread_reduction(func) is func
