@@ -172,9 +172,9 @@ def call(name: str, *args: ExprLike) -> Expr:
 
 
 def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:
-    """Return the vector base, base + stride, ..."""
+    """Return the vector base, base + stride, ...; one lane is the base itself."""
     a, b = meet(base, stride)
-    return Ramp(a, b, _vector(a.dtype, lanes))
+    return a if lanes == 1 else Ramp(a, b, _vector(a.dtype, lanes))
 
 
 def broadcast(value: ExprLike, lanes: int) -> Expr:

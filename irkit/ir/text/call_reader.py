@@ -107,8 +107,8 @@ def _cast(reader: ExprReader, node: ast.Call) -> Expr:
 
 def _lanes(reader: ExprReader, node: ast.expr) -> int:
     lanes = reader.integer(node)
-    if not 1 <= lanes <= MAX_LANES:
-        raise reader.error(f"expected 1 to {MAX_LANES} lanes", node)
+    if not 2 <= lanes <= MAX_LANES:
+        raise reader.error(f"expected 2 to {MAX_LANES} lanes, found {lanes}", node)
     return lanes
 
 

@@ -139,13 +139,19 @@ def _ramp(node: Ramp) -> TypeProblem:
     base, stride = node.base.dtype, node.stride.dtype
     if base != stride or not base.is_integer or base.lanes != 1:
         return f"a ramp needs two scalar integers of one type, found {base} and {stride}"
-    return _result(node, base.with_lanes(node.dtype.lanes))
+    return _one_lane(node) or _result(node, base.with_lanes(node.dtype.lanes))
 
 
 def _broadcast(node: Broadcast) -> TypeProblem:
     if node.value.dtype.lanes != 1:
         return f"a broadcast needs a scalar, found {node.value.dtype}"
-    return _result(node, node.value.dtype.with_lanes(node.dtype.lanes))
+    return _one_lane(node) or _result(node, node.value.dtype.with_lanes(node.dtype.lanes))
+
+
+def _one_lane(node: Ramp | Broadcast) -> TypeProblem:
+    if node.dtype.lanes > 1:
+        return None
+    return f"a {type(node).__name__.lower()} needs two or more lanes: one lane is the scalar itself"
 
 
 def _const(node: Const) -> TypeProblem:

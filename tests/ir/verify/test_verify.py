@@ -97,6 +97,8 @@ def test_a_valid_function_has_no_problems() -> None:
         (Load(OUT, (HALF,), None, F32), "expected an integer"),
         (Load(OUT, (ZERO,), None, I64), "Load has type i64"),
         (Load(OUT, (Ramp(ZERO, ONE, I4),), TRUE, F4), "has type bool; expected boolx4"),
+        (Ramp(ZERO, ONE, I64), "a ramp needs two or more lanes"),
+        (Broadcast(HALF, F32), "a broadcast needs two or more lanes"),
         (Ramp(HALF, HALF, F4), "a ramp needs two scalar integers"),
         (Broadcast(Broadcast(HALF, F4), F4), "a broadcast needs a scalar"),
         (Const(1 << 40, I32), "is out of range for i32"),
