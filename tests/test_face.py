@@ -33,6 +33,13 @@ def test_importing_irkit_loads_neither_numpy_nor_llvm(tmp_path: Path) -> None:
     assert run(f"import sys, irkit; print({heavy})", cwd=tmp_path) == "[]\n"
 
 
+def test_work_on_kernels_loads_what_it_needs_only(tmp_path: Path) -> None:
+    names = "('networkx','onnx','pygments','z3','flask','hypothesis')"
+    code = "import sys, irkit.cli.opt, irkit.cli.check, irkit.phases; "
+    heavy = f"sorted({{m.split('.')[0] for m in sys.modules}} & set({names}))"
+    assert run(f"{code}print({heavy})", cwd=tmp_path) == "[]\n"
+
+
 @pytest.mark.parametrize("name", [*irkit._FOLDERS, *irkit._HOME])
 def test_every_name_of_the_face_is_there(name: str, tmp_path: Path) -> None:
     assert getattr(irkit, name) is not None

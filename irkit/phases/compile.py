@@ -3,13 +3,13 @@ kernel, and the executor."""
 
 import os
 from collections.abc import Callable, Container, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 from numpy.typing import ArrayLike
 
 from irkit.codegen import ExecutorPlan, complete_target, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target, as_target
-from irkit.frontend.onnx import ModelLike, Shapes, import_onnx
 from irkit.graph import GraphFunc
 from irkit.ir import PrimFunc
 from irkit.phases.default import DEFAULT
@@ -20,6 +20,9 @@ from irkit.phases.legalize import LEGALIZE
 from irkit.runtime import Model, PackageContents, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
+if TYPE_CHECKING:
+    from irkit.frontend.onnx import ModelLike, Shapes
+
 # Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
 # unknown).
 Progress = Callable[[str, int, int], None]
@@ -29,7 +32,7 @@ def compile(
     model: "ModelLike | IRModule",
     *,
     target: Target | str = "llvm",
-    shapes: Shapes | None = None,
+    shapes: "Shapes | None" = None,
     values: Mapping[str, ArrayLike] | None = None,
     graph_pipeline: Pipeline = GRAPH,
     pipeline: Pipeline = DEFAULT,
@@ -113,10 +116,13 @@ def vector_bytes(target: Target) -> int:
 
 def _imported(
     model: "ModelLike | IRModule",
-    shapes: Shapes | None,
+    shapes: "Shapes | None",
     values: Mapping[str, ArrayLike] | None,
 ) -> IRModule:
     if not isinstance(model, IRModule):
+        # Kernels and graphs need no ONNX, which takes 60 ms to load.
+        from irkit.frontend.onnx import import_onnx
+
         module = import_onnx(model, shapes=shapes, values=values)
     elif shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")

@@ -2,15 +2,15 @@
 
 import sys
 
-from pygments import highlight
-from pygments.formatters import TerminalFormatter
-from pygments.lexers.python import PythonLexer
-
 
 def highlighted(text: str) -> str:
     """Return a text with colours if the output is a terminal."""
     if not sys.stdout.isatty():
         return text
+    from pygments import highlight
+    from pygments.formatters import TerminalFormatter
+    from pygments.lexers.python import PythonLexer
+
     return highlight(text, PythonLexer(), TerminalFormatter())
 
 

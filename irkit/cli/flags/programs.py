@@ -11,7 +11,6 @@ import msgspec
 
 from irkit.cli.flags.files import read_text
 from irkit.core import FormatError, Function, IRKitError, IRModule
-from irkit.frontend.onnx import import_onnx
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, Step, Trace
@@ -148,6 +147,9 @@ def _archive(file: str) -> FormatError:
 
 def _imported(file: str, shapes: Mapping[str, Sequence[int]] | None) -> IRModule:
     try:
+        # Other programs need no ONNX, which takes 60 ms to load.
+        from irkit.frontend.onnx import import_onnx
+
         return import_onnx(file, shapes=shapes)
     except FormatError as error:
         if not error.hint and "cannot be read as an ONNX model" in error.message:

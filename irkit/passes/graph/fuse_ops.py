@@ -26,8 +26,6 @@ Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its ope
 from collections.abc import Callable, Iterable
 from typing import cast
 
-import networkx as nx
-
 from irkit.core import Attrs, UniqueNames, current_recorder, substitute
 from irkit.graph import (
     Apply,
@@ -79,8 +77,17 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     return _Rebuild(func, members).result() if members else func
 
 
-def _dominators(graph: "nx.DiGraph[Value]") -> dict[Value, Value]:
-    """Return the immediate post-dominator of each value: the value that all its uses go through."""
+def _post_dominators(uses: list[tuple[Value, Value]]) -> dict[Value, Value]:
+    """Return the immediate post-dominator of each value: the value that all its uses go through.
+
+    ``uses`` are pairs of a user, which may be the exit, and a value it uses.
+    """
+    # Takes 80 ms to load, and only this pass needs it.
+    import networkx as nx
+
+    graph: nx.DiGraph[Value] = nx.DiGraph(uses)
+    graph.add_node(_EXIT)
+    # The edges go from user to value: a dominator here is a post-dominator in the program.
     find = cast(Callable[..., dict[Value, Value]], nx.immediate_dominators)
     return find(graph, _EXIT)
 
@@ -93,29 +100,27 @@ class _Groups:
         self.order = [bind.var for bind in func.body.bindings if isinstance(bind.step, Op)]
         self.steps = {b.var: b.step for b in func.body.bindings if isinstance(b.step, Op)}
         self.users: dict[Value, list[Value]] = {value: [] for value in self.order}
-        graph: nx.DiGraph[Value] = nx.DiGraph()
-        graph.add_node(_EXIT)
+        uses: list[tuple[Value, Value]] = []
         for bind in func.body.bindings:
             user = bind.var if bind.var in self.steps else _EXIT
             for value in used_inside(bind.step):
-                self._edge(graph, value, user)
-        self._edge(graph, func.body.result, _EXIT)
+                self._use(uses, value, user)
+        self._use(uses, func.body.result, _EXIT)
         for value in self.order:
             if not self.users[
                 value
             ]:  # Unused values have an exit too: they must not end up inside a group.
-                self._edge(graph, value, _EXIT)
-        self.after = _dominators(graph)
+                self._use(uses, value, _EXIT)
+        self.after = _post_dominators(uses)
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
         self.kind: dict[Value, int] = {
             value: _RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
 
-    def _edge(self, graph: "nx.DiGraph[Value]", value: Value, user: Value) -> None:
+    def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:
-            # Reversed: a dominator here is a post-dominator in the program.
-            graph.add_edge(user, value)
+            uses.append((user, value))
             if user is not _EXIT:
                 self.users[value].append(user)
 
