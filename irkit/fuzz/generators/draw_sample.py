@@ -20,8 +20,10 @@ from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_fun
 from irkit.fuzz.generators.malformed.onnx_cases import malformed_model
 from irkit.fuzz.generators.malformed.text_cases import malformed_text
 from irkit.fuzz.generators.onnx_models.model_samples import draw_model, onnx_model
+from irkit.fuzz.generators.onnx_models.suite_models import draw_suite_model
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
 from irkit.fuzz.generators.pipelines import with_pipeline
+from irkit.fuzz.generators.programs.constant_samples import draw_constants
 from irkit.fuzz.generators.programs.function_samples import draw_functions
 from irkit.fuzz.generators.programs.lanes import vectorize_short_loops
 from irkit.fuzz.generators.programs.program_samples import (
@@ -89,13 +91,13 @@ _FIXED = tuple(
 
 def _draw_program(picks: Picks) -> Sample:
     """Draw a program with arguments: mostly stages, one in four a bare loop function, and some that
-    apply operators of topi, or operations or functions to special values."""
+    apply operators of topi, or operations or functions to special values or constants."""
     if picks.one_in(_BARE):
         return _draw_loops(picks)
     if picks.one_in(8):
         return draw_operators(picks)
-    if picks.one_in(20):
-        return draw_functions(picks)
+    if picks.one_in(8):
+        return picks.pick((draw_functions, draw_constants))(picks)
     sample = draw_values(picks) if picks.one_in(7) else draw_any_stages(picks)
     if not picks.one_in(6):
         return sample
@@ -127,6 +129,11 @@ def _draw_pipeline(picks: Picks) -> Sample:
     return with_pipeline(sample, picks, hardly=hardly)
 
 
+def _draw_onnx(picks: Picks) -> Sample:
+    """Draw a model of some nodes, or one of ONNX's own suite, which has every operator."""
+    return draw_suite_model(picks) if picks.below(2) else draw_model(picks)
+
+
 def _draw_text(picks: Picks) -> Sample:
     """Draw IR text: as it is printed one time in four, else damaged. Printed text reads back as the
     same program; a damaged text is an error with a location, or a program like any other."""
@@ -156,7 +163,7 @@ _DRAWN: dict[Kind, Drawer] = {
     "schedules": _draw_scheduled,
     "pipelines": _draw_pipeline,
     "graphs": draw_graph,
-    "onnx": draw_model,
+    "onnx": _draw_onnx,
     "text": _draw_text,
 }
 

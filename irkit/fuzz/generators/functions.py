@@ -20,6 +20,7 @@ ROUNDED = _named([row for row in _OF_ONE_FLOAT if row.ulps > 0])
 """Functions of one float whose results are rounded; to be drawn where they are smooth."""
 WHOLE = _named([row for row in _OF_ONE_FLOAT if row.ulps == 0])
 """Functions of one float that keep whole numbers whole."""
+ON_INTEGERS = _named(_ON_INTEGERS)
 TESTS = _named([row for row in _ON_FLOATS if row.gives == "bool"])
 OF_ONE_INTEGER = _named([row for row in _ON_INTEGERS if row.arity == 1])
 OF_TWO_INTEGERS = _named([row for row in _ON_INTEGERS if row.arity == 2])

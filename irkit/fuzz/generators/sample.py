@@ -48,6 +48,8 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     A sample that ``may_lack_memory`` has arguments with extents so large that its buffers may fit
     into no memory: what the interpreter refuses of the sample as drawn, others may refuse too. What
     is not refused must give the expected results.
+
+    A model that ``may_be_refused`` is legal, but irkit does not promise to import it.
     """
 
     kind: Kind
@@ -62,6 +64,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     damaged: bool = False
     sound: bool = False
     may_lack_memory: bool = False
+    may_be_refused: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:

@@ -57,6 +57,8 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
         lines.append("sound = true")
     if sample.may_lack_memory:
         lines.append("may_lack_memory = true")
+    if sample.may_be_refused:
+        lines.append("may_be_refused = true")
     if sample.damaged or isinstance(sample.ir, str):
         lines.append(f"damaged = {_number(sample.damaged)}")
     for name, array in _constants(sample.ir).items():
@@ -133,6 +135,7 @@ def _sample(table: dict[str, Any]) -> Sample:
         damaged=damaged,
         sound=table.get("sound") is True,
         may_lack_memory=table.get("may_lack_memory") is True,
+        may_be_refused=table.get("may_be_refused") is True,
     )
 
 

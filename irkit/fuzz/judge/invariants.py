@@ -12,19 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from irkit.codegen import ENTER, compile_object, emit
-from irkit.core import same
+from irkit.core import IRKitError, ScheduleError, same
 from irkit.debug import contracts, equal_structure, schedule_steps
 from irkit.fuzz.judge.calls import calls_are_checked
 from irkit.fuzz.judge.checked_bounds import bounds_are_checked
 from irkit.fuzz.judge.cut_models import cuts_are_located
 from irkit.fuzz.judge.files.read_text import round_trip
+from irkit.fuzz.judge.independent_loops import independent_loops_never_meet
 from irkit.fuzz.judge.loops import LoopCase, lesser_target, target_of
 from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.packages import inputs_are_checked, package_reads_back
 from irkit.ir import PrimFunc
 from irkit.runtime import object_for, set_num_threads
-from irkit.schedule import ScheduleTrace
+from irkit.schedule import Schedule, ScheduleTrace
 from irkit.transform import IR, define_pass
 
 _THREADS = 3
@@ -144,6 +145,22 @@ def replays(case: LoopCase, number: int) -> None:
         func = step.after
     if not same(func, case.scheduled):
         raise WrongSample("broken", "the schedule read back from JSON makes a different function")
+    _replays_checked(case)
+
+
+def _replays_checked(case: LoopCase) -> None:
+    """No step is refused where each is compared with what came before."""
+    try:
+        checked = Schedule(case.func, check="each")
+    except IRKitError:
+        return  # It is too large to be interpreted.
+    try:
+        case.sample.schedule.apply(checked)
+    except ScheduleError as error:
+        raise WrongSample("failed", f"checked after each step: {error}") from None
+    if not same(checked.func, case.scheduled):
+        said = "the schedule that is checked after each step makes a different function"
+        raise WrongSample("broken", said)
 
 
 def checks_arguments(case: LoopCase | ModelCase, number: int) -> None:
@@ -178,6 +195,7 @@ INVARIANTS: dict[str, Callable[[LoopCase, int], None]] = {
     "schedule replays": replays,
     "bounds are checked": bounds_are_checked,
     "runs otherwise": runs_otherwise,
+    "independent loops": independent_loops_never_meet,
 }
 
 

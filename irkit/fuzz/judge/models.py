@@ -52,7 +52,8 @@ class ModelCase:
             try:
                 self.module = module_of(sample)
             except IRKitError as error:
-                raise WrongSample("failed", f"the importer refuses it: {error}") from None
+                status = "invalid" if sample.may_be_refused else "failed"
+                raise WrongSample(status, f"the importer refuses it: {error}") from None
         self.scheduled = self.lowered = self.module
 
     @property

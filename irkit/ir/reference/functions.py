@@ -108,7 +108,7 @@ def _truncmod(a: Array, b: Array) -> Array:
 def _mul_sat(a: Array, b: Array) -> Array:
     edges = np.iinfo(a.dtype)
     exact = np.asarray(a, dtype=object) * np.asarray(b, dtype=object)
-    return np.clip(exact, edges.min, edges.max).astype(a.dtype)
+    return np.asarray(np.clip(exact, edges.min, edges.max)).astype(a.dtype)
 
 
 def _popcount(a: Array) -> Array:

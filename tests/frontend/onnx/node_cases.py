@@ -10,7 +10,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -23,9 +22,8 @@ from onnx import numpy_helper
 import irkit
 from irkit.core import IRKitError
 from irkit.frontend.onnx import UnsupportedModel, import_onnx, shape_values
+from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
 from irkit.graph import arrays_of, interpret
-
-REFUSED = Path(__file__).with_name("refused_node_cases.txt")
 
 Arrays = Mapping[str, Any]
 Run = Callable[[onnx.ModelProto, Mapping[str, ArrayLike], Arrays], tuple[list[NDArray[Any]], int]]
@@ -165,18 +163,6 @@ def reason_of(error: IRKitError) -> str:
     return re.sub(r"'[^']*'", "'...'", re.sub(r"^\w+ node '[^']*': ", "", inner))
 
 
-def refused() -> dict[str, str]:
-    """Read the list of cases that are refused, each with its reason."""
-    found: dict[str, str] = {}
-    reason = ""
-    for line in REFUSED.read_text("utf-8").splitlines():
-        if line.startswith("    "):
-            found[line.strip()] = reason
-        elif line and not line.startswith("#"):
-            reason = line
-    return found
-
-
 def write_refused(reasons: Mapping[str, str]) -> None:
     """Write the list of cases that are refused."""
     grouped: dict[str, list[str]] = {}
@@ -185,7 +171,7 @@ def write_refused(reasons: Mapping[str, str]) -> None:
     lines = ["# Written by: python -m tests.frontend.onnx.node_cases --write"]
     for reason in sorted(grouped, key=lambda each: (-len(grouped[each]), each)):
         lines += [reason, *(f"    {name}" for name in sorted(grouped[reason]))]
-    REFUSED.write_text("\n".join(lines) + "\n", "utf-8")
+    REFUSED_CASES.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def report(outcomes: Mapping[str, Outcome]) -> str:

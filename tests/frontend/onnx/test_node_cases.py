@@ -1,5 +1,5 @@
 """Every node case of ONNX's own back-end suite: computed as the suite expects, or refused for the
-reason that ``refused_node_cases.txt`` lists.
+reason that ``irkit/fuzz/generators/onnx_models/refused_node_cases.txt`` lists.
 
 The interpreter runs all of them, native code one for each operator and kind of elements, and the
 others in the long run. Inputs that decide a shape are graph inputs there; they are fixed by

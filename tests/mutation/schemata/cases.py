@@ -15,6 +15,7 @@ from irkit.codegen import compile_object, emit, emit_executor
 from irkit.core import IRKitError
 from irkit.fuzz.campaign.draw import Draw, draw_of
 from irkit.fuzz.campaign.worker import set_up_worker, text_of
+from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Kind, Sample, Unusable
 from irkit.fuzz.judge.invariants import INVARIANTS
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
@@ -74,6 +75,7 @@ _RECORDER = _Recorder()
 
 def install_recorder() -> None:
     """Record in every module what it emits, and compile the same text once in each case."""
+    suite_cases()  # It takes seconds, and is kept.
     clear_caches()  # They are found now, before a fork hides them from garbage collection.
     replaced: dict[Any, Callable[..., Any]] = {
         emit: _RECORDER.emitting(emit),
@@ -138,7 +140,7 @@ def observe(
     outcome = judge(
         drawn,
         thorough=not number % _THOROUGH,
-        invariants=(_INVARIANTS[number // len(KINDS_DRAWN) % len(_INVARIANTS)],),
+        invariants=_invariants_of(number),
         number=number,
         on_tier=on_tier,
         optimise=optimise,
@@ -146,6 +148,12 @@ def observe(
     texts = [_digest(made) for made in _RECORDER.texts]
     parts = [text_of(drawn), *texts, *outcome.fired, outcome.fate, outcome.status]
     return Observed(outcome, _digest("\n".join(parts)), frozenset({*texts, *whole}))
+
+
+def _invariants_of(number: int) -> tuple[str, ...]:
+    """Return two of the invariants, in turn."""
+    turn = number // len(KINDS_DRAWN)
+    return tuple(_INVARIANTS[(2 * turn + at) % len(_INVARIANTS)] for at in range(2))
 
 
 def observe_with(

@@ -11,6 +11,7 @@ from irkit.ir import (
     Buffer,
     Const,
     For,
+    If,
     LoopKind,
     PrimFunc,
     Stmt,
@@ -24,7 +25,7 @@ from irkit.ir import (
 )
 
 _DTYPES = (I64, I32, F32, I16)
-_LANES = (2, 4, 2, 3, 8)
+_LANES = (2, 4, 2, 3, 8, 16, 33)
 _KINDS: tuple[LoopKind, ...] = ("vectorized", "vectorized", "serial", "vectorized", "unrolled")
 _ZERO = Const(0, I64)
 
@@ -53,5 +54,7 @@ def _loop(picks: Picks, arrays: list[Buffer], scalar: Var, again: Var) -> Stmt:
     if value.dtype.is_integer and picks.below(3):
         number = cast(lane if picks.below(4) else again + lane, value.dtype)
         value = value * number if picks.below(4) else number * value
-    body = Store(target, (lane,), bounded(value))
+    body: Stmt = Store(target, (lane,), bounded(value))
+    for _ in range(picks.pick((0, 0, 0, 1, 1, 2))):
+        body = If(maker.condition(1), body)
     return For(lane, _ZERO, target.shape[0], body, picks.pick(_KINDS))

@@ -1,0 +1,64 @@
+"""Samples made of ONNX's own suite are the same for the same number, right, and find bugs."""
+
+import numpy as np
+import onnx
+import pytest
+
+from irkit.frontend.onnx import CONVERTERS
+from irkit.fuzz.generators import Sample
+from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases, suite_cases
+from irkit.fuzz.generators.onnx_models.suite_models import draw_suite_model
+from irkit.fuzz.judge import Outcome, judge
+from irkit.fuzz.picks import beginning_with, picks_of
+
+
+def operator_of(sample: Sample) -> str:
+    assert isinstance(sample.ir, bytes)
+    return onnx.ModelProto.FromString(sample.ir).graph.node[-1].op_type
+
+
+def judged(number: int, *, native: bool) -> Outcome:
+    return judge(draw_suite_model(picks_of(number)), native=native)
+
+
+def test_nearly_every_operator_has_a_case() -> None:
+    names = {name.rpartition(".")[2] for name in CONVERTERS}
+    without = names - set(suite_cases())
+    assert without == {"GlobalLpPool"}  # The suite has no case of it.
+    assert not {case.name for cases in suite_cases().values() for case in cases} & set(
+        refused_cases()
+    )
+
+
+def test_a_number_draws_the_same_model_and_arrays() -> None:
+    for number in range(20):
+        one, other = (draw_suite_model(picks_of(number)) for _ in range(2))
+        assert one.ir == other.ir
+        for a, b in zip(one.inputs, other.inputs, strict=True):
+            assert all(
+                np.array_equal(x, y, equal_nan=True) for x, y in zip(a.args, b.args, strict=True)
+            )
+
+
+def test_samples_are_of_many_operators_and_changed_in_every_way() -> None:
+    samples = [draw_suite_model(picks_of(number)) for number in range(300)]
+    assert len({operator_of(sample) for sample in samples}) > 100
+    changes = {each for sample in samples for each in sample.features if each[:7] == "changed"}
+    assert len(changes) == 8
+    assert any(sample.damaged for sample in samples)
+    assert any(sample.may_be_refused for sample in samples)
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_samples_are_right(native: bool) -> None:
+    for number in range(25 if native else 100):
+        found = judged(number, native=native)
+        assert found.ok, (number, found.message)
+
+
+@pytest.mark.parametrize(("name", "by"), [("Floor", "Ceil"), ("ReduceMax", "ReduceMin")])
+def test_a_wrong_converter_is_found(name: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CONVERTERS, name, CONVERTERS[by])
+    own = [list(suite_cases()).index(name)]
+    drawn = (draw_suite_model(beginning_with(own, picks_of(number))) for number in range(6))
+    assert any(judge(sample, native=False).is_finding for sample in drawn)
