@@ -51,6 +51,10 @@ def _conv(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"))
 
 
+def _conv_integer(args: Tensors, o: OpOptions) -> Tensor:
+    return nn.conv(*args, **_window(o), groups=o.int("groups"), out_dtype="i32")
+
+
 def _max_pool(args: Tensors, o: OpOptions) -> Tensor:
     ceil = o.flag("ceil_mode")
     return nn.max_pool(args[0], o.ints("kernel"), **_window(o), ceil_mode=ceil)
@@ -112,6 +116,7 @@ RULES: dict[str, Rule] = {
     "cast": lambda args, o: pointwise.cast(args[0], o.dtype("dtype")),
     "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
     "conv": _conv,
+    "conv_integer": _conv_integer,
     "divide": _plain(broadcast.divide),
     "equal": _plain(broadcast.equal),
     "expand_dims": lambda args, o: shape.expand_dims(args[0], o.ints("axes")),
@@ -130,6 +135,7 @@ RULES: dict[str, Rule] = {
     "logical_xor": _scalar("logical_xor", ir.ne),
     "lrn": _lrn,
     "matmul": _plain(linear.matmul),
+    "matmul_integer": lambda args, o: linear.matmul(*args, out_dtype="i32"),
     "max": _reduction(reduction.max),
     "max_pool": _max_pool,
     "max_pool_with_indices": _max_pool_with_indices,

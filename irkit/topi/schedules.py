@@ -19,6 +19,7 @@ from irkit.ir import (
     Block,
     Buffer,
     Call,
+    Cast,
     Conditional,
     Const,
     Expr,
@@ -131,7 +132,9 @@ class _Product:
         self.block = block
         value = store.value
         term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
-        sides = (term.a, term.b) if isinstance(term, Mul) else ()
+        both = (term.a, term.b) if isinstance(term, Mul) else ()
+        # Narrow numbers are widened where they are read.
+        sides = [side.value if isinstance(side, Cast) else side for side in both]
         self.operands = [side for side in sides if isinstance(side, Load)]
         self.matches = len(self.operands) == 2
 

@@ -80,6 +80,17 @@ def test_the_accumulators_of_a_tile_are_a_small_local_buffer(vector_bytes: int) 
     assert not any(loop.kind == "vectorized" for loop in walk(lowered, on=For))
 
 
+@pytest.mark.parametrize(("narrow", "wide"), [("i8", "i32"), ("f16", "f32"), ("bf16", "f32")])
+def test_a_product_of_narrow_numbers_has_the_tile_of_wide_ones(narrow: str, wide: str) -> None:
+    tiles: list[int | None] = []
+    for dtype in (narrow, wide):
+        a, b = (te.placeholder((32, 32), dtype=dtype, name=name) for name in "ab")
+        product = topi.matmul(a, b, out_dtype=wide)
+        lowered = DEFAULT.run(topi.default_schedule(te.create_prim_func([a, b, product])))
+        tiles += [as_int(a.buffer.shape[0]) for a in walk(lowered, on=Allocate)]
+    assert tiles == [8 * 32] * 2
+
+
 def test_a_pointwise_convolution_runs_over_whole_images() -> None:
     scheduled = topi.default_schedule(conv_relu(4, 13, 8, 1, 0, 1))
     assert any(as_int(loop.end) == 6 for loop in walk(scheduled, on=For)), "169 pixels, 32 a tile"

@@ -163,6 +163,11 @@ class OnnxNode:
         """Return True if the value of an input is known on import."""
         return self.optional(at) in self._known
 
+    def is_zero(self, value: Value) -> bool:
+        """Return True if all elements of a value are known to be 0."""
+        known = self._known.get(value)
+        return known is not None and not np.any(known)
+
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
         origin = self._known.origin(value).name
         error = UnknownShape(

@@ -117,21 +117,21 @@ def _matmul(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.asarray(np.matmul(widened(a), widened(b))).astype(dtype, copy=False)
 
 
-LINEAR = (
-    OpSpec(
-        "conv",
-        "complex",
-        ("x", "w", "b"),
-        _conv_type,
-        _conv,
-        (
-            Attribute("strides", "ints", ()),
-            Attribute("pads", "ints", ()),
-            Attribute("dilations", "ints", ()),
-            Attribute("groups", "int", 1),
-        ),
-        optional=1,
-        resolve=_conv_options,
+CONV = OpSpec(
+    "conv",
+    "complex",
+    ("x", "w", "b"),
+    _conv_type,
+    _conv,
+    (
+        Attribute("strides", "ints", ()),
+        Attribute("pads", "ints", ()),
+        Attribute("dilations", "ints", ()),
+        Attribute("groups", "int", 1),
     ),
-    OpSpec("matmul", "complex", ("a", "b"), _matmul_type, _matmul),
+    optional=1,
+    resolve=_conv_options,
 )
+MATMUL = OpSpec("matmul", "complex", ("a", "b"), _matmul_type, _matmul)
+
+LINEAR = (CONV, MATMUL)

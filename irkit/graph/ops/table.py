@@ -5,6 +5,7 @@ from irkit.graph.nodes import Op
 from irkit.graph.ops.broadcast import BROADCAST
 from irkit.graph.ops.elementwise import ELEMENTWISE
 from irkit.graph.ops.indexing import INDEXING
+from irkit.graph.ops.integer_products import INTEGER_PRODUCTS
 from irkit.graph.ops.linear import LINEAR
 from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.pooling import POOLING
@@ -17,6 +18,7 @@ _FAMILIES = (
     ELEMENTWISE,
     BROADCAST,
     LINEAR,
+    INTEGER_PRODUCTS,
     POOLING,
     REDUCTION,
     NORMALIZATION,

@@ -103,12 +103,15 @@ def test_errors_name_operator_argument_and_what_was_expected(
 
 
 IMAGE = floats(1, 2, 4, 4)
+BYTES = np.abs(IMAGE * 40).astype(np.uint8)
 SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "cast": ([IMAGE], {"dtype": "i16"}),
     "logical_not": ([IMAGE > 0], {}),
     "where": ([IMAGE > 0, IMAGE, IMAGE[:, :1]], {}),
     "conv": ([IMAGE, floats(3, 2, 2, 2), floats(3)], {"strides": (1, 2)}),
     "matmul": ([IMAGE, IMAGE], {}),
+    "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
+    "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),
     "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),
     "avg_pool": ([IMAGE], {"kernel": (3, 2), "strides": (2, 1)}),

@@ -8,7 +8,7 @@ from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.convert.nn import window_attributes
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
-from irkit.ir import F32, I32, U8, DType
+from irkit.ir import F32, I16, I32, U8, DType
 
 
 def quantize_linear(node: OnnxNode) -> Value:
@@ -68,11 +68,10 @@ def _spread(node: OnnxNode, x: Value, given: Value) -> Value:
 
 
 def _centred(node: OnnxNode, x: Value, zero: Value | None, shape: Sequence[int]) -> Value:
-    """Subtract a zero point in 32 bits."""
-    wide = node.cast(x, I32)
-    if zero is None:
-        return wide
-    offset = node.cast(zero, I32)
+    """Subtract a zero point in 16 bits, unless it is known to be 0."""
+    if zero is None or node.is_zero(zero):
+        return x
+    wide, offset = node.cast(x, I16), node.cast(zero, I16)
     many = node.rank(offset) == 1 and node.shape(offset) != (1,)
     if node.rank(offset) <= 1:
         offset = node.op("reshape", offset, shape=tuple(shape) if many else ())
@@ -86,7 +85,7 @@ def matmul_integer(node: OnnxNode) -> Value:
     """
     a = _centred(node, node.input(0), node.optional(2), (-1, 1))
     b = _centred(node, node.input(1), node.optional(3), (-1,))
-    return node.op("matmul", a, b)
+    return node.op("matmul_integer", a, b)
 
 
 def qlinear_matmul(node: OnnxNode) -> Value:
@@ -98,7 +97,7 @@ def qlinear_matmul(node: OnnxNode) -> Value:
     b = _centred(node, node.input(3), node.input(5), (-1,))
     rows = _factor(node, node.input(1), (-1, 1))
     columns = _factor(node, node.input(4), (-1,))
-    return _requantized(node, node.op("matmul", a, b), rows, columns, 6)
+    return _requantized(node, node.op("matmul_integer", a, b), rows, columns, 6)
 
 
 def _factor(node: OnnxNode, scale: Value, shape: Sequence[int]) -> Value:
@@ -147,9 +146,11 @@ def _conv(
 ) -> Value:
     kernel = node.shape(w)[2:]
     window = window_attributes(node, node.shape(x)[2:], kernel)
-    args = [
+    args = (
         _centred(node, x, x_zero, ()),
         _centred(node, w, w_zero, (-1, *(1,) * (node.rank(w) - 1))),
-        *([] if bias is None else [bias]),
-    ]
-    return node.op("conv", *args, **window, groups=node.integer("group", 1))
+    )
+    total = node.op("conv_integer", *args, **window, groups=node.integer("group", 1))
+    if bias is None:
+        return total
+    return node.op("add", total, node.op("reshape", bias, shape=(-1, *(1,) * len(kernel))))
