@@ -3,7 +3,7 @@
 Reading order: dtype, operators, expr, conditional, buffer, intrinsics, stmt, function (what
 exists); build (how to make it); text (printing and reading), verify, interp (its meaning),
 reference (the meaning of expressions once more, to compare with), arith and analysis (what is known
-about it), threads; pattern and peephole, scoped_rewriter, level.
+about it), threads, work (what a run costs); pattern and peephole, scoped_rewriter, level.
 
 The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
 have a ``dtype``, statements a ``span``)::
@@ -293,4 +293,8 @@ from irkit.ir.text.stmt_reader import (
 )
 from irkit.ir.verify.statements import (
     verify as verify,
+)
+from irkit.ir.work import (
+    Work as Work,
+    work_of as work_of,
 )
