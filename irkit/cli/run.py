@@ -2,17 +2,74 @@
 
 import time
 import zipfile
+from contextlib import ExitStack
 from typing import Any
 
 import click
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.flag_values import as_value
 from irkit.codegen import TensorSpec
 from irkit.core import InputError, IRKitError, atomic_write
 from irkit.ir import as_dtype, numpy_dtype
-from irkit.runtime import load
+from irkit.runtime import ModelProfile, load
+
+
+class _ProfileFlags(msgspec.Struct, frozen=True):
+    """Values of the options that measure each kernel."""
+
+    profile: bool = False
+    profile_json: str | None = None
+    profile_trace: str | None = None
+    profile_runs: int = 10
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return True if any option asks for a profile."""
+        return self.profile or self.profile_json is not None or self.profile_trace is not None
+
+    def write(self, profile: ModelProfile) -> None:
+        """Print the table and write the files that the options ask for."""
+        with ExitStack() as files:  # Both files appear at the end, or neither.
+            if self.profile_json is not None:
+                file = files.enter_context(atomic_write(self.profile_json))
+                file.write_bytes(profile.to_json() + b"\n")
+            if self.profile_trace is not None:
+                file = files.enter_context(atomic_write(self.profile_trace))
+                file.write_bytes(profile.chrome_trace())
+        if self.profile:
+            click.echo(profile)
+
+
+_PROFILE_OPTIONS = (
+    click.option(
+        "--profile",
+        is_flag=True,
+        help="Print a table of kernels: time, GFLOP/s, GB/s, and the operators in each.",
+    ),
+    click.option(
+        "--profile-json",
+        type=NEW_FILE,
+        metavar="FILE",
+        help="Write it as JSON, with every run.",
+    ),
+    click.option(
+        "--profile-trace",
+        type=NEW_FILE,
+        metavar="FILE",
+        help="Write the runs as a timeline for chrome://tracing or Perfetto.",
+    ),
+    click.option(
+        "--profile-runs",
+        type=click.IntRange(1),
+        default=10,
+        show_default=True,
+        help="Runs to measure, of which the table shows the median.",
+    ),
+)
 
 
 @click.command("run")
@@ -27,12 +84,20 @@ from irkit.runtime import load
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of --random.")
 @click.option("-o", "--output", type=NEW_FILE, help="Save outputs as .npz.")
-def run(package: str, inputs: tuple[str, ...], random: bool, seed: int, output: str | None) -> None:
+@as_value("profiling", _ProfileFlags, _PROFILE_OPTIONS)
+def run(
+    package: str,
+    inputs: tuple[str, ...],
+    random: bool,
+    seed: int,
+    output: str | None,
+    profiling: _ProfileFlags,
+) -> None:
     """Run the PACKAGE on given or random inputs.
 
     \b
       irkit run resnet.irkit --input data_0=image.npy -o outputs.npz
-      irkit run resnet.irkit --random
+      irkit run resnet.irkit --random --profile
     """
     model = load(package)
     feeds = _feeds(inputs)
@@ -51,6 +116,8 @@ def run(package: str, inputs: tuple[str, ...], random: bool, seed: int, output: 
     for name, array in outputs.items():
         click.echo(f"{name}: {array.dtype}{list(array.shape)} {_range(array)}".rstrip())
     click.echo(f"ran in {seconds * 1e3:.2f} ms")
+    if profiling.is_wanted:
+        profiling.write(model.profile(feeds, runs=profiling.profile_runs))
 
 
 def _feeds(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:

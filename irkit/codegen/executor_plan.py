@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from irkit.ir import Work
+
 
 class TensorSpec(msgspec.Struct, frozen=True):
     """An input, output or parameter of a model.
@@ -30,14 +32,15 @@ class TensorPlace(msgspec.Struct, frozen=True):
 class KernelCall(msgspec.Struct, frozen=True):
     """Call of a kernel with the places of its buffers, in the order of its parameters.
 
-    ``node`` names the graph node it computes; ``records`` means that the kernel also takes a
-    record.
+    ``node`` names the graph node it computes, ``operators`` what was fused into it: operators with
+    the nodes they came from. ``records`` means that the kernel also takes a record.
     """
 
     kernel: str
     args: tuple[TensorPlace, ...]
     node: str = ""
     records: bool = False
+    operators: tuple[str, ...] = ()
 
 
 class Copy(msgspec.Struct, frozen=True):
@@ -55,6 +58,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     """Everything a run does.
 
     Units: sizes in bytes; ``params`` has the offset of each parameter in the parameter block.
+    ``work`` says what one run of a kernel computes and moves, for kernels of which that is known.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -64,3 +68,4 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     arena_bytes: int
     calls: tuple[KernelCall, ...]
     copies: tuple[Copy, ...] = ()
+    work: dict[str, Work] = {}

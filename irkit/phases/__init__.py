@@ -1,7 +1,8 @@
 """Which passes run, in which order, and why.
 
 Reading order: default (loops), graph, legalize; placement, resume, bounds_checks (pipelines with
-changes); lower, build (kernels); kernel_calls, executor_plan, compile (models).
+changes); lower, build (kernels); kernel_calls, executor_plan, fused_operators,
+compile (models).
 
 The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
 place where operators are still there. ``placement.Flow`` holds the three pipelines (graph, loops,

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from irkit.codegen import ExecutorPlan, complete_target, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.graph import GraphFunc
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, Work, work_of
 from irkit.phases.default import DEFAULT
 from irkit.phases.executor_plan import input_names, make_plan, tensor_spec
+from irkit.phases.fused_operators import FusedOperators
 from irkit.phases.graph import GRAPH
 from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
@@ -58,16 +59,20 @@ def compile(
     lowering = pipeline.then(legalize)
     steps: list[Step] = []
     record: Callable[[Step], object] = steps.append if keep_trace else _ignore
+    operators = FusedOperators()
+    operators.note(module)
     for step in for_target(graph_pipeline, machine).steps(module, verify=verify, apply=apply):
         record(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
         module = lowered
+        operators.note(module)
         report(step.name, 0, 0)
     main = _main(module)
     check_calls(module, main)
-    plan, params = make_plan(main)
+    plan, params = make_plan(main, operators.by_value)
     objects: list[bytes] = []
+    work: dict[str, Work] = {}
     recording = set[str]()
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
@@ -78,9 +83,11 @@ def compile(
             func = step.after
         assert isinstance(func, PrimFunc)
         objects.append(object_for(emit([func], machine), machine))
+        counted = work_of(func)
+        work |= {} if counted is None else {name: counted}
         recording |= {name} if record_size(func) else set()
         report(name, done, len(names))
-    plan = _with_records(plan, recording)
+    plan = msgspec.structs.replace(_with_records(plan, recording), work=work)
     objects.append(object_for(emit_executor(plan), machine))
     contents = PackageContents(plan, tuple(objects), params, machine, main.script())
     return Model(contents, Trace.of(steps, title=_title(model)) if keep_trace else None)

@@ -1,6 +1,7 @@
 """The plan that the executor runs, and the block of parameters, from a lowered graph function."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -29,14 +30,17 @@ from irkit.graph import (
 from irkit.ir import as_int
 
 
-def make_plan(func: GraphFunc) -> tuple[ExecutorPlan, bytes]:
+def make_plan(
+    func: GraphFunc, operators: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> tuple[ExecutorPlan, bytes]:
     """Return the plan, with a place for every value and the calls in order, and the parameters.
 
-    Places in the arena are those that ``plan-memory`` has chosen.
+    Places in the arena are those that ``plan-memory`` has chosen. ``operators`` says for the name
+    of a value which operators of the graph compute it.
     Raises: IRKitError for a step without a kernel, a symbolic shape, or a memory plan that is older
     than the function.
     """
-    return _ExecutorPlanner(func, _memory(func)).run()
+    return _ExecutorPlanner(func, _memory(func), operators).run()
 
 
 def tensor_spec(type: Type, name: str) -> TensorSpec:
@@ -105,8 +109,11 @@ class _Tensor(msgspec.Struct, frozen=True, eq=False):
 
 
 class _ExecutorPlanner:
-    def __init__(self, func: GraphFunc, memory: MemoryPlan) -> None:
+    def __init__(
+        self, func: GraphFunc, memory: MemoryPlan, operators: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self.func = func
+        self.operators = operators
         self.slots = {(slot.value, slot.item): slot.offset for slot in memory.slots}
         self.arena_bytes = memory.size
         self.tensors: dict[Value, tuple[_Tensor, ...]] = {}
@@ -183,7 +190,8 @@ class _ExecutorPlanner:
         tensors = [t for arg in step.args for t in self.tensors[arg]]
         places = tuple(self.places[tensor] for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)
-        self.calls.append(KernelCall(step.function, places, node))
+        operators = self.operators.get(bind.var.name, ())
+        self.calls.append(KernelCall(step.function, places, node, operators=operators))
 
     def _param(self, tensor: _Tensor, array: NDArray[Any]) -> None:
         data = np.ascontiguousarray(array).tobytes()

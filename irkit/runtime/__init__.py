@@ -1,8 +1,8 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays
-and model for whole models.
+call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays,
+profile, timed_calls and model for whole models.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -41,6 +41,11 @@ from irkit.runtime.pool import (
     link as link,
     num_threads as num_threads,
     set_num_threads as set_num_threads,
+)
+from irkit.runtime.profile import (
+    CallProfile as CallProfile,
+    KernelProfile as KernelProfile,
+    ModelProfile as ModelProfile,
 )
 
 check_numpy_layout()

@@ -3,13 +3,15 @@
 import ctypes
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from statistics import median
 from typing import Any, NoReturn
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, OUT_OF_MEMORY
+from irkit.codegen import ENTRY, OUT_OF_MEMORY, symbol
 from irkit.core import DTypeError, InputError, IRKitError
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.model_arrays import check_input, output_arrays
@@ -21,7 +23,9 @@ from irkit.runtime.package import (
     target_mismatch,
     write_package,
 )
-from irkit.runtime.pool import link
+from irkit.runtime.pool import link, num_threads
+from irkit.runtime.profile import ModelProfile
+from irkit.runtime.timed_calls import Addresses, TimedCalls, timed
 from irkit.transform import Trace
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
@@ -101,6 +105,35 @@ class Model:
             self._fail(status)
         named = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
         return named if out is None else {**named, **out}
+
+    def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
+        """Measure what each kernel takes, over some runs after two that warm up.
+
+        Raises: what ``run`` raises; IRKitError if ``runs`` is less than 1.
+        """
+        if runs < 1:
+            raise IRKitError(f"a profile needs at least 1 run, found {runs}")
+        self.run(inputs)  # It warms up, and refuses wrong inputs.
+        whole = median([timed(partial(self.run, inputs)) for _ in range(runs)])
+        arrays = self._check_inputs(inputs)
+        results = output_arrays(self.plan.outputs, None, ())
+        symbols = {symbol(call.kernel) for call in self.plan.calls}
+        arena = self._arenas.take()
+        try:
+            addresses: Addresses = {
+                "input": [array.ctypes.data for array in arrays],
+                "output": [array.ctypes.data for array in results],
+                "param": self._params.ctypes.data,
+                "arena": arena.ctypes.data,
+            }
+            calls = TimedCalls(self.plan, link(self.contents.objects, symbols), addresses)
+            for number in range(runs + 1):
+                status = calls.run(keep=number > 0)
+                if status:
+                    self._fail(status)
+        finally:
+            self._arenas.give_back(arena)
+        return ModelProfile(calls.result(), whole, num_threads(), self.target.cpu)
 
     def __copy__(self) -> "Model":
         return self

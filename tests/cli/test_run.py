@@ -1,5 +1,6 @@
 """``irkit run``: inputs and outputs."""
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -43,3 +44,29 @@ def test_outputs_of_any_name_are_saved(folder: Path, capsys: pytest.CaptureFixtu
     assert call(capsys, "run", "m.irkit", "--random", "-o", "o.npz")[0] == 0
     with zipfile.ZipFile("o.npz") as archive:
         assert archive.namelist() == ["file.npy"]
+
+
+def test_a_profile_is_a_table_json_and_a_timeline(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compile_model()
+    files = ("--profile-json", "p.json", "--profile-trace", "p.trace")
+    args = ("run", "m.irkit", "--random", "--profile", "--profile-runs", "2", *files)
+    code, out, _ = call(capsys, *args)
+    assert code == 0
+    table = out.partition("ran in")[2].splitlines()[1:]
+    assert table[0].split()[-2:] == ["kernel", "operators"]
+    assert table[-1].startswith("median of 2 runs")
+    kernels = json.loads((folder / "p.json").read_text())["kernels"]
+    assert [row["kernel"] for row in kernels] == [line.split()[5] for line in table[1:-2]]
+    assert json.loads((folder / "p.trace").read_text())["traceEvents"]
+
+
+def test_without_the_flag_only_files_are_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compile_model()
+    code, out, _ = call(capsys, "run", "m.irkit", "--random", "--profile-json", "p.json")
+    assert code == 0
+    assert "GFLOP/s" not in out
+    assert (folder / "p.json").stat().st_size
