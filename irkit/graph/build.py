@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import IRKitError, Span, UniqueNames
+from irkit.core import IRKitError, Span, UniqueNames, same
 from irkit.graph.arrays import ArrayData
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of
@@ -35,7 +35,7 @@ from irkit.graph.nodes import (
 )
 from irkit.graph.ops import as_attrs
 from irkit.graph.types import TensorType, Type
-from irkit.ir import DType, ExprLike, as_dtype, index
+from irkit.ir import DType, ExprLike, PrimFunc, as_dtype, index
 
 
 def tensor_type(shape: Sequence[ExprLike], dtype: DType | str = "f32") -> TensorType:
@@ -49,9 +49,17 @@ class Builder:
     ``inner()`` opens the body of a lambda or of a branch, which shares the names.
     """
 
-    def __init__(self, name: str = "main", *, names: UniqueNames | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "main",
+        *,
+        names: UniqueNames | None = None,
+        kernels: dict[str, PrimFunc] | None = None,
+    ) -> None:
         self.name = name
         self.names = UniqueNames() if names is None else names
+        self.kernels: dict[str, PrimFunc] = {} if kernels is None else kernels
+        """Loop functions that are called, by name; the module of the function must hold them."""
         self._params: list[Value] = []
         self._bindings: list[Bind] = []
 
@@ -108,9 +116,25 @@ class Builder:
         """Call a function of the module, whose result has the given type."""
         return self.emit(Invoke(function, args), name, type=type, span=span)
 
+    def kernel(
+        self, func: PrimFunc, *args: Value, type: Type, name: str = "", span: Span | None = None
+    ) -> Value:
+        """Call a loop function, which writes a result of the given type to its last parameters.
+
+        It joins ``kernels``, under another name if that is taken, or once if it is there already.
+        """
+        called, number = func.name, 1
+        while called == self.name or (
+            called in self.kernels and not same(self.kernels[called], func)
+        ):
+            number += 1
+            called = f"{func.name}_{number}"
+        self.kernels.setdefault(called, func.replace(name=called))
+        return self.emit(Invoke(called, args), name or func.name, type=type, span=span)
+
     def inner(self) -> "Builder":
         """Open a nested body."""
-        return Builder(names=self.names)
+        return Builder(names=self.names, kernels=self.kernels)
 
     def function(
         self,

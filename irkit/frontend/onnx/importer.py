@@ -98,7 +98,7 @@ class _Importer:
             inputs=tuple(info.name for info in inputs if info.name not in self.values),
             outputs=tuple(info.name for info in self.graph.output),
         )
-        return IRModule({"main": func})
+        return IRModule({"main": func, **self.builder.kernels})
 
     def _check_names(self, inputs: set[str]) -> None:
         for what, given in (("shapes", self.shapes), ("values", self.values)):

@@ -34,6 +34,12 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
             if not isinstance(found, tuple):
                 self[made] = np.asarray(found)
 
+    def follow_unknown(self, made: Value, args: Sequence[Value]) -> None:
+        """Record what a result is computed from that is never computed on import."""
+        if args:
+            unknown = next((arg for arg in args if arg not in self), args[0])
+            self._origins[made] = self.origin(unknown)
+
     def origin(self, value: Value) -> Value:
         """Return the first value known only when the model runs from which this one is computed."""
         return self._origins.get(value, value)

@@ -12,8 +12,8 @@ from onnx import numpy_helper
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
-from irkit.graph import Builder, TensorType, Value, as_attrs
-from irkit.ir import DType, as_int, numpy_dtype
+from irkit.graph import Builder, TensorType, Value, as_attrs, tensor_type
+from irkit.ir import DType, PrimFunc, as_int, numpy_dtype
 
 
 class ImportFailed(IRKitError):
@@ -89,6 +89,17 @@ class OnnxNode:
         if isinstance(made.type, TensorType):
             self.check_size([dim for dim in map(as_int, made.type.shape) if dim is not None])
         self._known.follow(made, name, given, as_attrs(attrs))
+        return made
+
+    def kernel(self, func: PrimFunc, *args: Value, shape: Sequence[int], dtype: DType) -> Value:
+        """Call a loop function, which writes its result to its last parameter.
+
+        For what no graph operator computes, such as a search whose steps depend on data.
+        """
+        self.check_size(shape)
+        kind = tensor_type(shape, dtype)
+        made = self.builder.kernel(func, *args, type=kind, name=self.label, span=self.span)
+        self._known.follow_unknown(made, args)
         return made
 
     def scalar(self, number: float, like: Value) -> Value:

@@ -1,13 +1,13 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
 Each folder holds a family of operators, with the table of its converters: math, shapes,
-reductions, nn, quantized.
+reductions, nn, quantized, ml.
 """
 
-from irkit.frontend.onnx.convert import math, nn, quantized, reductions, shapes
+from irkit.frontend.onnx.convert import math, ml, nn, quantized, reductions, shapes
 from irkit.frontend.onnx.onnx_node import Converter
 
-_FAMILIES = (math, shapes, reductions, nn, quantized)
+_FAMILIES = (math, shapes, reductions, nn, quantized, ml)
 
 CONVERTERS: dict[str, Converter] = {
     name: converter for family in _FAMILIES for name, converter in family.CONVERTERS.items()
