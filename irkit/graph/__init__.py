@@ -40,6 +40,9 @@ from irkit.graph.infer import (
     type_of as type_of,
     written_type as written_type,
 )
+from irkit.graph.input_spec import (
+    InputSpec as InputSpec,
+)
 from irkit.graph.interp import (
     Result as Result,
     arrays_of as arrays_of,

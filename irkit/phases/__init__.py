@@ -16,6 +16,8 @@ from irkit.phases.build import (
 )
 from irkit.phases.compile import (
     compile as compile,
+)
+from irkit.phases.compile_module import (
     for_target as for_target,
 )
 from irkit.phases.default import (

@@ -2,7 +2,8 @@
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
 call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays,
-profile, timed_calls and model for whole models.
+profile, timed_calls and model for whole models; specialised for models that are compiled at the
+call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -28,7 +29,6 @@ from irkit.runtime.kernel import (
 )
 from irkit.runtime.model import (
     Model as Model,
-    load as load,
 )
 from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
@@ -46,6 +46,14 @@ from irkit.runtime.profile import (
     CallProfile as CallProfile,
     KernelProfile as KernelProfile,
     ModelProfile as ModelProfile,
+)
+from irkit.runtime.specialised import (
+    Cut as Cut,
+    Specialisation as Specialisation,
+    Specialise as Specialise,
+    SpecialisedModel as SpecialisedModel,
+    StagedModel as StagedModel,
+    load as load,
 )
 
 check_numpy_layout()

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import numpy as np
@@ -19,7 +19,6 @@ from irkit.runtime.package import (
     PackageContents,
     contents_of,
     package_bytes,
-    read_package,
     target_mismatch,
     write_package,
 )
@@ -27,6 +26,9 @@ from irkit.runtime.pool import link, num_threads
 from irkit.runtime.profile import ModelProfile
 from irkit.runtime.timed_calls import Addresses, TimedCalls, timed
 from irkit.transform import Trace
+
+if TYPE_CHECKING:
+    from irkit.runtime.specialised.specialised_model import Compiled
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
@@ -68,6 +70,12 @@ class Model:
                 hint="Compile it with irkit.compile(path), or load the trace file.",
             )
         return self._trace
+
+    @property
+    def specialisations(self) -> "tuple[Compiled, ...]":
+        """Return the shapes and values that the model was compiled for at a call; there are none if
+        it was compiled for all calls."""
+        return ()
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write a package that ``irkit.load`` reads.
@@ -174,14 +182,6 @@ class Model:
             listed = ", ".join(names) or "none"
             raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
         return [check_input(spec, inputs[spec.name]) for spec in self.plan.inputs]
-
-
-def load(path: "str | os.PathLike[str]") -> Model:
-    """Load a package written by ``Model.save``.
-
-    Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
-    """
-    return Model(read_package(path))
 
 
 def _unpickled(data: bytes) -> Model:

@@ -25,13 +25,21 @@ def check_input(spec: TensorSpec, given: ArrayLike) -> NDArray[Any]:
     Raises: DTypeError or ShapeError if it is not as the model declares.
     """
     label = f"input {spec.name!r}"
-    try:
-        array = _shared(given, label)
-        array = np.asarray(given) if array is None else array
-    except ValueError as error:
-        raise ShapeError(f"{label} is not an array: {error}") from error
+    array = given_array(given, label)
     _check_kind(spec, array, label)
     return np.require(array, requirements=["C", "A"])
+
+
+def given_array(given: ArrayLike, label: str) -> NDArray[Any]:
+    """Return what a caller gave as an array, read through DLPack if it is another library's.
+
+    Raises: ShapeError if it is none; DTypeError as DLPack does.
+    """
+    try:
+        array = _shared(given, label)
+        return np.asarray(given) if array is None else array
+    except ValueError as error:
+        raise ShapeError(f"{label} is not an array: {error}") from error
 
 
 def output_arrays(
@@ -58,6 +66,21 @@ def output_arrays(
             _check_overlap(f"output {spec.name!r}", array, taken)
             taken.append((f"output {spec.name!r}", array))
     return arrays
+
+
+def copy_outputs(
+    found: Mapping[str, NDArray[Any]], out: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return outputs, of which those that ``out`` names are copied to the arrays given there.
+
+    Raises: as ``output_arrays`` does, before anything is copied.
+    """
+    specs = [TensorSpec(name, str(made.dtype), made.shape) for name, made in found.items()]
+    arrays = output_arrays(specs, out, ())
+    for spec, array in zip(specs, arrays, strict=True):
+        if out is not None and spec.name in out:
+            array[...] = found[spec.name]
+    return {**found, **({} if out is None else out)}
 
 
 def _check_overlap(label: str, array: NDArray[Any], taken: Iterable[tuple[str, Any]]) -> None:

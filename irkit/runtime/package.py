@@ -156,6 +156,8 @@ def _check_sizes(archive: zipfile.ZipFile, title: str) -> None:
         for info in infos
     ):
         raise _damaged(title, "it is compressed, which packages never are")
+    if infos and min(info.header_offset for info in infos) > 0:
+        raise _damaged(title, "something stands before it, such as a package that lost its end")
     if sum(info.file_size for info in infos) > whole:
         raise _damaged(title, f"its {whole} bytes cannot hold what it lists")
 

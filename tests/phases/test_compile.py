@@ -13,7 +13,7 @@ from irkit.graph import Builder, tensor_type
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.passes.graph import lower_to_loops
 from irkit.phases import DEFAULT, GRAPH
-from irkit.phases.compile import for_target, vector_bytes
+from irkit.phases.compile_module import for_target, vector_bytes
 from irkit.te import var
 from irkit.transform import PassFailed, define_pass
 from tests.runtime.models import expected, kernel, mlp, module, some_input

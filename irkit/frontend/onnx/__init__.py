@@ -17,7 +17,9 @@ from irkit.frontend.onnx.convert import (
     SHAPE_INPUTS as SHAPE_INPUTS,
 )
 from irkit.frontend.onnx.importer import (
-    Shapes as Shapes,
+    ImportedCut as ImportedCut,
+    check_model as check_model,
+    cuts_of as cuts_of,
     import_onnx as import_onnx,
     shape_values as shape_values,
 )
@@ -29,7 +31,18 @@ from irkit.frontend.onnx.model_file import (
     ModelLike as ModelLike,
     load_model as load_model,
 )
+from irkit.frontend.onnx.model_inputs import (
+    Shapes as Shapes,
+    fixed_sizes as fixed_sizes,
+    model_inputs as model_inputs,
+)
+from irkit.frontend.onnx.model_parts import (
+    ModelParts as ModelParts,
+    split_model as split_model,
+    with_inputs as with_inputs,
+)
 from irkit.frontend.onnx.onnx_node import (
+    DataDependent as DataDependent,
     ImportFailed as ImportFailed,
     UnknownShape as UnknownShape,
 )

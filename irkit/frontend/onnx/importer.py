@@ -1,22 +1,29 @@
 """The import of an ONNX graph as a graph function, at the operator versions of the model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-import numpy as np
+import msgspec
 import onnx
 from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRModule, UniqueNames
 from irkit.frontend.onnx.functions import Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
 from irkit.frontend.onnx.model_file import ModelLike, load_model
+from irkit.frontend.onnx.model_inputs import (
+    Shapes,
+    dimension_name,
+    element_type_of,
+    fixed_sizes,
+    fixed_value,
+    input_infos,
+)
 from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, UnknownShape, to_array
-from irkit.graph import Builder, TensorType
-from irkit.ir import I64, DType, Expr, Var, const, from_numpy, numpy_dtype
-
-Shapes = Mapping[str, Sequence[int]]
+from irkit.graph import Builder, GraphFunc, TensorType, Value
+from irkit.ir import I64, DType, Expr, Var, const
 
 
 def import_onnx(
@@ -24,21 +31,53 @@ def import_onnx(
     *,
     shapes: Shapes | None = None,
     values: Mapping[str, ArrayLike] | None = None,
+    counted: Collection[str] = (),
 ) -> IRModule:
     """Import a model as an IRModule whose function ``main`` is the graph.
 
     ``shapes`` fixes the shapes of inputs; ``values`` fixes whole inputs, such as those that decide
     a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
-    ``outputs`` of the function.
+    ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
+    caller cuts to a number of elements that depends on data: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """
     proto = load_model(model)
+    opsets, functions = check_model(proto)
+    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run(frozenset(counted))
+
+
+def check_model(proto: onnx.ModelProto) -> tuple[dict[str, int], Functions]:
+    """Check what can be checked before the import: names, versions and operators.
+
+    Raises: FormatError; UnsupportedModel with all operators that are missing.
+    """
     check_well_formed(proto)
     opsets = versions_of(proto)
     functions = Functions(proto)
     check_supported(proto.graph.node, opsets, functions)
-    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run()
+    return opsets, functions
+
+
+class ImportedCut(msgspec.Struct, frozen=True):
+    """An output of which only the first elements along an axis count: as many as the output
+    ``count`` says, unless that is more than there is room for."""
+
+    output: str
+    axis: int
+    count: str
+    node: str
+
+
+def cuts_of(module: IRModule) -> tuple[ImportedCut, ...]:
+    """Return the outputs of an imported model that the caller must cut."""
+    main = module["main"]
+    assert isinstance(main, GraphFunc)
+    flat = dict(main.attrs).get("cuts", ())
+    assert isinstance(flat, tuple)
+    count = len(ImportedCut.__struct_fields__)
+    rows = [flat[at : at + count] for at in range(0, len(flat), count)]
+    return msgspec.convert(rows, tuple[ImportedCut, ...])
 
 
 def shape_values(
@@ -81,61 +120,38 @@ class _Importer:
         self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
         self.sizes: dict[str, int] = {}
 
-    def run(self) -> IRModule:
-        initializers = {each.name for each in self.graph.initializer}
-        inputs = [info for info in self.graph.input if info.name not in initializers]
-        self._check_names({info.name for info in inputs})
-        for info in inputs:
-            self._record_sizes(info)
+    def run(self, counted: frozenset[str]) -> IRModule:
+        self.walk.counted = counted
+        inputs = input_infos(self.graph)
+        self.sizes = fixed_sizes(self.graph, self.shapes, self.values)
         for info in inputs:
             self._input(info)
         for tensor in self.graph.initializer:
             self.walk.constant(tensor.name, to_array(tensor, "initializer"))
         self.walk.convert(self.graph.node)
-        results = [self.walk.result(info.name, "model") for info in self.graph.output]
-        func = self.builder.finish(
-            *results,
-            inputs=tuple(info.name for info in inputs if info.name not in self.values),
-            outputs=tuple(info.name for info in self.graph.output),
-        )
+        names = [info.name for info in self.graph.output]
+        results = [self.walk.result(name, "model") for name in names]
+        cuts, counts = self._cuts(names)
+        given = tuple(info.name for info in inputs if info.name not in self.values)
+        attrs: dict[str, Any] = {"inputs": given, "outputs": (*names, *counts)}
+        if cuts:
+            attrs["cuts"] = cuts
+        func = self.builder.finish(*results, *counts.values(), **attrs)
         return IRModule({"main": func, **self.builder.kernels})
 
-    def _check_names(self, inputs: set[str]) -> None:
-        for what, given in (("shapes", self.shapes), ("values", self.values)):
-            unknown = sorted(set(given) - inputs)
-            if unknown:
-                raise IRKitError(
-                    f"{what} names {unknown[0]!r}, which is not an input of the model; "
-                    f"its inputs are: {', '.join(sorted(inputs)) or 'none'}"
-                )
-
-    def _record_sizes(self, info: onnx.ValueInfoProto) -> None:
-        """Record the named dimensions of an input that is fixed: other inputs can share them."""
-        name = info.name
-        if name in self.values:
-            what, given = "values", np.shape(self.values[name])
-        elif name in self.shapes:
-            what, given = "shapes", tuple(int(dim) for dim in self.shapes[name])
-            if any(dim < 0 for dim in given):
-                raise IRKitError(f"shapes gives input {name!r} the impossible shape {given}")
-        else:
-            return
-        if not info.type.tensor_type.HasField("shape"):
-            return
-        _check_fits(what, name, given, info.type.tensor_type)
-        for (at, dim), size in zip(_dims(info), given, strict=True):
-            key = _key(dim, name, at)
-            if not dim.HasField("dim_value") and self.sizes.setdefault(key, size) != size:
-                raise IRKitError(
-                    f"{what} gives input {name!r} shape {given}, but {key!r} is "
-                    f"{self.sizes[key]} in another input"
-                )
+    def _cuts(self, outputs: Sequence[str]) -> tuple[tuple[str | int, ...], dict[str, Value]]:
+        """Return the outputs to cut, as an attribute of the function, and the counts by the names
+        that they have as outputs."""
+        unique = UniqueNames(outputs)
+        wanted = [cut for cut in self.walk.cuts if cut.name in outputs]
+        counts = {value: unique("count") for value in dict.fromkeys(cut.count for cut in wanted)}
+        rows = [(cut.name, cut.axis, counts[cut.count], cut.node) for cut in wanted]
+        cuts = tuple(item for row in rows for item in row)
+        return cuts, {name: value for value, name in counts.items()}
 
     def _input(self, info: onnx.ValueInfoProto) -> None:
-        if not info.type.HasField("tensor_type"):
-            raise ImportFailed(f"input {info.name!r} is not a tensor; only tensors are supported")
+        dtype = element_type_of(info)
         tensor = info.type.tensor_type
-        dtype = _element_type(info.name, tensor.elem_type)
         if info.name in self.values:
             self._fix(info.name, dtype)
             return
@@ -154,55 +170,14 @@ class _Importer:
         return tuple(self._dim(dim, name, at) for at, dim in enumerate(dims))
 
     def _fix(self, name: str, dtype: DType) -> None:
-        """Replace an input by a constant. Raises: IRKitError if the type of the value differs."""
-        array = np.asarray(self.values[name])
-        if array.dtype != numpy_dtype(dtype):
-            raise IRKitError(
-                f"values gives input {name!r} type {array.dtype}, but it is {numpy_dtype(dtype)}"
-            )
-        self.walk.constant(name, array)
+        """Replace an input by a constant."""
+        self.walk.constant(name, fixed_value(name, dtype, self.values[name]))
 
     def _dim(self, dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> Expr:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return const(dim.dim_value, I64)
-        key = _key(dim, name, at)
+        key = dimension_name(dim, name, at)
         if key in self.sizes:
             return const(self.sizes[key], I64)
         self.dims_of.setdefault(key, []).append(name)
         return self.dims.setdefault(key, Var(key))
-
-
-def _dims(
-    info: onnx.ValueInfoProto,
-) -> "enumerate[onnx.TensorShapeProto.Dimension]":
-    return enumerate(info.type.tensor_type.shape.dim)
-
-
-def _key(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> str:
-    """Return the name of a dimension in the model, or else one made of input and number."""
-    return dim.dim_param or f"{name}_{at}"
-
-
-def _element_type(name: str, number: int) -> DType:
-    try:
-        return from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number)))
-    except (KeyError, TypeError) as error:  # A DTypeError is a TypeError.
-        known = onnx.TensorProto.DataType.values()
-        called = onnx.TensorProto.DataType.Name(number) if number in known else str(number)
-        raise ImportFailed(f"input {name!r} has unsupported type {called}") from error
-
-
-def _check_fits(what: str, name: str, given: Sequence[int], tensor: onnx.TypeProto.Tensor) -> None:
-    """Raise IRKitError unless the caller's shape of an input fits the model's."""
-    dims = list(tensor.shape.dim)
-    if len(given) != len(dims) or any(
-        dim.HasField("dim_value") and dim.dim_value not in (want, -1)
-        for dim, want in zip(dims, given, strict=True)
-    ):
-        was = ", ".join(
-            str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?"
-            for dim in dims
-        )
-        raise IRKitError(
-            f"{what} gives input {name!r} shape {tuple(given)}, but the model says ({was})"
-        )

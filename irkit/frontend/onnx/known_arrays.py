@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from irkit.core import Attrs
 from irkit.frontend.onnx.limits import MAX_FOLDED
 from irkit.graph import TensorType, Value, op_spec
-from irkit.ir import as_int
+from irkit.ir import PrimFunc, as_int, interpret, numpy_dtype
 
 
 class KnownArrays(dict[Value, NDArray[np.generic]]):
@@ -34,11 +34,16 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
             if not isinstance(found, tuple):
                 self[made] = np.asarray(found)
 
-    def follow_unknown(self, made: Value, args: Sequence[Value]) -> None:
-        """Record what a result is computed from that is never computed on import."""
-        if args:
-            unknown = next((arg for arg in args if arg not in self), args[0])
-            self._origins[made] = self.origin(unknown)
+    def follow_loops(self, func: PrimFunc, args: Sequence[Value], made: Sequence[Value]) -> None:
+        """Compute the results of a loop function whose arguments are all known, unless they are
+        large."""
+        unknown = next((arg for arg in args if arg not in self), None)
+        if unknown is not None:
+            self._origins |= dict.fromkeys(made, self.origin(unknown))
+        elif all(_is_small(value) for value in (*made, *args)):
+            results = [_zeros(value) for value in made]
+            interpret(func, *[np.ascontiguousarray(self[arg]) for arg in args], *results)
+            self.update(zip(made, results, strict=True))
 
     def origin(self, value: Value) -> Value:
         """Return the first value known only when the model runs from which this one is computed."""
@@ -51,3 +56,9 @@ def _is_small(value: Value) -> bool:
     extents = [as_int(dim) for dim in value.type.shape]
     known = [extent for extent in extents if extent is not None]
     return len(known) == len(extents) and math.prod(known) <= MAX_FOLDED
+
+
+def _zeros(value: Value) -> NDArray[np.generic]:
+    assert isinstance(value.type, TensorType)
+    shape = [as_int(dim) or 0 for dim in value.type.shape]
+    return np.zeros(shape, numpy_dtype(value.type.dtype))

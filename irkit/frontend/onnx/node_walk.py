@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -14,12 +15,28 @@ from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import check_supported, converter_name
-from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, to_array
+from irkit.frontend.onnx.onnx_node import (
+    Counted,
+    DataDependent,
+    ImportFailed,
+    OnnxNode,
+    UnknownShape,
+    to_array,
+)
 from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
 from irkit.graph import Builder, Value
 from irkit.ir import from_numpy
 
 Scope = dict[str, Value | None]
+
+
+class CutOutput(msgspec.Struct, frozen=True, eq=False):
+    """A value of which only the first elements along an axis count, as many as ``count`` says."""
+
+    name: str
+    axis: int
+    count: Value
+    node: str
 
 
 class NodeWalk:
@@ -44,6 +61,8 @@ class NodeWalk:
         self.dims = dims
         self.depth = depth
         self.scope: Scope = {}
+        self.counted: frozenset[str] = frozenset()
+        self.cuts: list[CutOutput] = []
 
     def convert(self, protos: Iterable[onnx.NodeProto]) -> None:
         """Convert nodes, and add their outputs to the scope."""
@@ -70,17 +89,30 @@ class NodeWalk:
             raise ImportFailed(
                 f"a graph takes {len(graph.input)} inputs, and is given {len(inputs)}"
             )
-        inner = NodeWalk(
-            self.builder, self.known, self.opsets, self.functions, self.dims, self.depth + 1
-        )
+        inner = self._inner(self.opsets)
         inner.scope = {
             **self.scope,
             **dict(zip((i.name for i in graph.input), inputs, strict=True)),
         }
         for tensor in graph.initializer:
             inner.constant(tensor.name, to_array(tensor, "initializer"))
-        inner.convert(graph.node)
+        try:
+            inner.convert(graph.node)
+        except UnknownShape as error:
+            error.value = error.value if error.value in self.scope else ""
+            raise
         return [inner.result(info.name, "graph") for info in graph.output]
+
+    def _inner(self, opsets: Mapping[str, int]) -> "NodeWalk":
+        """Return the walk of a graph or function inside this one."""
+        return NodeWalk(
+            self.builder,
+            self.known,
+            opsets,
+            self.functions,
+            self.dims,
+            self.depth + 1,
+        )
 
     def constant(self, name: str, array: NDArray[np.generic]) -> None:
         """Add a constant to the scope."""
@@ -123,6 +155,8 @@ class NodeWalk:
         try:
             flow = CONTROL_FLOW.get(name)
             result: Any = flow(node, self.run_graph) if flow else CONVERTERS[name](node)
+            if isinstance(result, Counted):
+                return self._counted(node, result)
         except ImportFailed:
             raise
         except IRKitError as error:
@@ -135,15 +169,28 @@ class NodeWalk:
             raise node.fail(f"its inputs and attributes do not fit together: {error}") from error
         return (result,) if isinstance(result, Value) else result
 
+    def _counted(self, node: OnnxNode, found: Counted) -> Sequence[Value | None]:
+        """Return outputs of which the first elements count: cut if their number is known, as they
+        are if the caller cuts them."""
+        axes = [*zip(found.outputs, found.axes, strict=True)]
+        count = self.known.get(found.count)
+        if count is not None:
+            end = int(count.reshape(-1)[0])
+            return [value and _first(node, value, axis, end) for value, axis in axes]
+        if node.label not in self.counted:
+            raise data_dependent(node)
+        for name, (value, axis) in zip(node.outputs, axes, strict=False):
+            if value is not None and name and axis is not None:
+                self.cuts.append(CutOutput(name, axis, found.count, node.title))
+        return found.outputs
+
     def _expanded(self, node: OnnxNode, function: FunctionBody | None) -> Sequence[Value | None]:
         """Convert the body of a function in place of a node."""
         if function is None:
             raise node.fail("its operator has no function body for these inputs")
         if self.depth >= MAX_FUNCTION_DEPTH:
             raise node.fail(f"functions are nested more than {MAX_FUNCTION_DEPTH} deep")
-        inner = NodeWalk(
-            self.builder, self.known, function.opsets, self.functions, self.dims, self.depth + 1
-        )
+        inner = self._inner(function.opsets)
         given = [*node.inputs, *[None] * len(function.inputs)]
         inner.scope = dict(zip(function.inputs, given, strict=False))
         nodes = function.nodes_for(node.proto)
@@ -151,6 +198,9 @@ class NodeWalk:
         try:
             inner.convert(nodes)
         except IRKitError as error:
+            if isinstance(error, UnknownShape):
+                outer = dict(zip(function.inputs, node.proto.input, strict=False))
+                error.value = outer.get(error.value, "")
             error.message = f"{node.title}: in its function body, {error.message}"
             error.span = node.span
             raise
@@ -186,3 +236,20 @@ class NodeWalk:
                 hint="A later node does: nodes must be in order of execution." if later else "",
             )
         return self.scope[name]
+
+
+def _first(node: OnnxNode, value: Value, axis: int | None, end: int) -> Value:
+    if axis is None:
+        return value
+    return node.op("slice", value, begins=(0,), ends=(end,), strides=(1,), axes=(axis,))
+
+
+def data_dependent(node: OnnxNode) -> DataDependent:
+    """Return the error that a node gives where its outputs cannot be cut."""
+    error = DataDependent(
+        f"{node.title}: the size of its outputs depends on data",
+        hint="irkit.compile runs such a model in two parts.",
+        span=node.span,
+    )
+    error.outputs = tuple(name for name in node.outputs if name)
+    return error

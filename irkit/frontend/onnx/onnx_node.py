@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from onnx import numpy_helper
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
-from irkit.graph import Builder, TensorType, Value, as_attrs, tensor_type
+from irkit.graph import Builder, TensorType, TupleType, Value, as_attrs
 from irkit.ir import DType, PrimFunc, as_int, numpy_dtype
 
 
@@ -21,10 +22,20 @@ class ImportFailed(IRKitError):
 
 
 class UnknownShape(ImportFailed):
-    """A shape depends on what is only known when the model runs; ``input`` is the name of a value
-    that would decide it, as a rule of an input of the model."""
+    """A shape depends on what is only known when the model runs.
+
+    ``value`` is the name of the value that decides it, or "" if only a function or an inner graph
+    knows that name; ``input`` is what the value is computed from, as a rule an input of the model.
+    """
 
     input = ""
+    value = ""
+
+
+class DataDependent(ImportFailed):
+    """The sizes of the ``outputs`` of a node depend on data."""
+
+    outputs: tuple[str, ...] = ()
 
 
 class OnnxNode:
@@ -91,16 +102,19 @@ class OnnxNode:
         self._known.follow(made, name, given, as_attrs(attrs))
         return made
 
-    def kernel(self, func: PrimFunc, *args: Value, shape: Sequence[int], dtype: DType) -> Value:
-        """Call a loop function, which writes its result to its last parameter.
-
-        For what no graph operator computes, such as a search whose steps depend on data.
-        """
-        self.check_size(shape)
-        kind = tensor_type(shape, dtype)
+    def loops(self, func: PrimFunc, *args: Value, types: Sequence[TensorType]) -> list[Value]:
+        """Emit a call of a loop function that computes results of these types."""
+        for each in types:
+            self.check_size([dim for dim in map(as_int, each.shape) if dim is not None])
+        kind = types[0] if len(types) == 1 else TupleType(tuple(types))
         made = self.builder.kernel(func, *args, type=kind, name=self.label, span=self.span)
-        self._known.follow_unknown(made, args)
-        return made
+        items = (
+            [made]
+            if len(types) == 1
+            else [self.builder.item(made, at, span=self.span) for at in range(len(types))]
+        )
+        self._known.follow_loops(func, args, items)
+        return items
 
     def scalar(self, number: float, like: Value) -> Value:
         """Emit a number as a constant of the element type of a value."""
@@ -158,7 +172,11 @@ class OnnxNode:
         """
         assert at in self._shape_inputs, f"SHAPE_INPUTS must list input {at} of {self.title}"
         value = self.optional(at)
-        return None if value is None else self.array_of(value, what)
+        try:
+            return None if value is None else self.array_of(value, what)
+        except UnknownShape as error:
+            error.value = self.proto.input[at]
+            raise
 
     def array_of(self, value: Value, what: str) -> NDArray[np.generic]:
         """Return the value of something that decides a shape.
@@ -307,5 +325,14 @@ def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
     return array
 
 
-Converter = Callable[[OnnxNode], Value | Sequence[Value | None]]
+class Counted(msgspec.Struct, frozen=True, eq=False):
+    """Outputs in room for the most elements; ``axes`` says along which axis each is cut to
+    ``count``, a number that is only known when the model runs, and is None where it is not cut."""
+
+    outputs: tuple[Value | None, ...]
+    axes: tuple[int | None, ...]
+    count: Value
+
+
+Converter = Callable[[OnnxNode], Value | Sequence[Value | None] | Counted]
 """From a node to its outputs, None for those that nobody uses."""

@@ -14,7 +14,6 @@ EXCUSES = {
     "atan2": "ONNX has no such operator",
     "not_equal": "ONNX writes Not(Equal(a, b))",
     "identity": "the converter of Identity returns its input",
-    "expand_dims": "the converter of Unsqueeze writes reshape",
     "squeeze": "the converter of Squeeze writes reshape",
     "full_like": "ConstantOfShape becomes a constant, since its shape must be known on import",
 }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
+from irkit.graph import Value, tensor_type
 from irkit.ir import F32, PrimFunc, parse
 
 _ROUNDS = 100
@@ -28,7 +28,8 @@ def coupled(node: OnnxNode, chances: Value, pairs: Sequence[tuple[int, int]], co
     order = [place.get((i, j), 2 * len(pairs)) for i in range(count) for j in range(count)]
     table = node.op("take", zero, node.constant(np.array(order)), axis=1)
     table = node.op("reshape", table, shape=(rows, count, count))
-    return node.kernel(_kernel(rows, count), table, shape=(rows, count), dtype=F32)
+    [made] = node.loops(_kernel(rows, count), table, types=[tensor_type((rows, count), F32)])
+    return made
 
 
 def _kernel(rows: int, count: int) -> PrimFunc:

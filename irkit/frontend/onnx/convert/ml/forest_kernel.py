@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from irkit.frontend.onnx.convert.ml.forest import EQUAL, GREATER, LESS, MISSING, Forest
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
+from irkit.graph import Value, tensor_type
 from irkit.ir import F32, F64, DType, PrimFunc, parse
 
 LANES = 16
@@ -33,7 +33,8 @@ def aggregated(node: OnnxNode, x: Value, forest: Forest, count: int, how: str) -
     (rows, width), arrays = node.shape(x), _arrays(forest, wide, kind)
     func = _kernel(forest, rows, width, count, how, wide, kind)
     values = [node.constant(each) for each in arrays]
-    scores = node.kernel(func, node.cast(x, wide), *values, shape=(rows, count), dtype=kind)
+    made = tensor_type((rows, count), kind)
+    [scores] = node.loops(func, node.cast(x, wide), *values, types=[made])
     return node.op("divide", scores, len(forest.roots)) if how == "AVERAGE" else scores
 
 

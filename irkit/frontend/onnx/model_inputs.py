@@ -1,0 +1,142 @@
+"""The inputs of an ONNX model: those that no initializer fixes, and what a caller fixes of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import ArrayLike, NDArray
+
+from irkit.core import IRKitError
+from irkit.frontend.onnx.onnx_node import ImportFailed
+from irkit.graph import InputSpec
+from irkit.ir import DType, from_numpy, numpy_dtype
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def input_infos(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
+    """Return the inputs that no initializer fixes."""
+    initializers = {each.name for each in graph.initializer}
+    return [info for info in graph.input if info.name not in initializers]
+
+
+def model_inputs(model: onnx.ModelProto) -> tuple[InputSpec, ...]:
+    """Return the inputs with their types, and the dimensions that the model leaves open.
+
+    Raises: ImportFailed for an input that is not a tensor of a type that irkit supports.
+    """
+    return tuple(_spec(info) for info in input_infos(model.graph))
+
+
+def element_type_of(info: onnx.ValueInfoProto) -> DType:
+    """Return the element type of an input.
+
+    Raises: ImportFailed if it is not a tensor, or of a type that irkit does not support.
+    """
+    name = info.name
+    if not info.type.HasField("tensor_type"):
+        raise ImportFailed(f"input {name!r} is not a tensor; only tensors are supported")
+    number = info.type.tensor_type.elem_type
+    try:
+        return from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number)))
+    except (KeyError, TypeError) as error:  # A DTypeError is a TypeError.
+        known = onnx.TensorProto.DataType.values()
+        called = onnx.TensorProto.DataType.Name(number) if number in known else str(number)
+        raise ImportFailed(f"input {name!r} has unsupported type {called}") from error
+
+
+def _spec(info: onnx.ValueInfoProto) -> InputSpec:
+    dtype = str(element_type_of(info))
+    tensor = info.type.tensor_type
+    if not tensor.HasField("shape"):
+        return InputSpec(info.name, dtype, None)
+    return InputSpec(info.name, dtype, tuple(_dims(tensor)))
+
+
+def _dims(tensor: onnx.TypeProto.Tensor) -> Iterator[int | str]:
+    for dim in tensor.shape.dim:
+        known = dim.HasField("dim_value") and dim.dim_value >= 0
+        yield dim.dim_value if known else dim.dim_param
+
+
+def fixed_sizes(
+    graph: onnx.GraphProto, shapes: Shapes, values: Mapping[str, ArrayLike]
+) -> dict[str, int]:
+    """Return the sizes of named dimensions of inputs that are fixed: other inputs can share them.
+
+    Raises: IRKitError if there is no such input, or if shapes contradict the model or each other.
+    """
+    infos = {info.name: info for info in input_infos(graph)}
+    sizes: dict[str, int] = {}
+    for what, given in (("shapes", shapes), ("values", values)):
+        unknown = sorted(set(given) - set(infos))
+        if unknown:
+            raise IRKitError(
+                f"{what} names {unknown[0]!r}, which is not an input of the model; "
+                f"its inputs are: {', '.join(sorted(infos)) or 'none'}"
+            )
+    for name, info in infos.items():
+        if name in values:
+            _record_sizes("values", info, np.shape(values[name]), sizes)
+        elif name in shapes:
+            shape = tuple(int(dim) for dim in shapes[name])
+            if any(dim < 0 for dim in shape):
+                raise IRKitError(f"shapes gives input {name!r} the impossible shape {shape}")
+            _record_sizes("shapes", info, shape, sizes)
+    return sizes
+
+
+def fixed_value(name: str, dtype: DType, given: ArrayLike) -> NDArray[Any]:
+    """Return the value of an input as an array of its type; numbers of Python take any type that
+    holds them.
+
+    Raises: IRKitError.
+    """
+    wanted = numpy_dtype(dtype)
+    array = np.asarray(given)
+    if array.dtype != wanted and not isinstance(given, (np.ndarray, np.generic)):
+        with np.errstate(all="ignore"):
+            made = array.astype(wanted)
+        if dtype.is_float or np.array_equal(made, array):
+            return made
+    if array.dtype != wanted:
+        raise IRKitError(f"values gives input {name!r} type {array.dtype}, but it is {wanted}")
+    return array
+
+
+def dimension_name(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> str:
+    """Return the name of a dimension in the model, or else one made of input and number."""
+    return dim.dim_param or f"{name}_{at}"
+
+
+def _record_sizes(
+    what: str, info: onnx.ValueInfoProto, given: tuple[int, ...], sizes: dict[str, int]
+) -> None:
+    name, tensor = info.name, info.type.tensor_type
+    if not tensor.HasField("shape"):
+        return
+    _check_fits(what, name, given, tensor)
+    for at, (dim, size) in enumerate(zip(tensor.shape.dim, given, strict=True)):
+        key = dimension_name(dim, name, at)
+        if not dim.HasField("dim_value") and sizes.setdefault(key, size) != size:
+            raise IRKitError(
+                f"{what} gives input {name!r} shape {given}, but {key!r} is "
+                f"{sizes[key]} in another input"
+            )
+
+
+def _check_fits(what: str, name: str, given: Sequence[int], tensor: onnx.TypeProto.Tensor) -> None:
+    """Raise IRKitError unless the caller's shape of an input fits the model's."""
+    dims = list(tensor.shape.dim)
+    if len(given) != len(dims) or any(
+        dim.HasField("dim_value") and dim.dim_value not in (want, -1)
+        for dim, want in zip(dims, given, strict=True)
+    ):
+        was = ", ".join(
+            str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?"
+            for dim in dims
+        )
+        raise IRKitError(
+            f"{what} gives input {name!r} shape {tuple(given)}, but the model says ({was})"
+        )

@@ -1,0 +1,152 @@
+"""Native code from a graph function: the graph pipeline, the phases of each kernel, an object for
+each kernel, and the executor."""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import msgspec
+
+from irkit.codegen import ExecutorPlan, emit, emit_executor, record_size
+from irkit.core import IRKitError, IRModule, Target
+from irkit.graph import GraphFunc
+from irkit.ir import PrimFunc, Work, work_of
+from irkit.phases.default import DEFAULT
+from irkit.phases.executor_plan import input_names, make_plan, tensor_spec
+from irkit.phases.fused_operators import FusedOperators
+from irkit.phases.graph import GRAPH
+from irkit.phases.kernel_calls import check_calls
+from irkit.phases.legalize import LEGALIZE
+from irkit.runtime import Model, PackageContents, object_for
+from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
+
+# Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
+# unknown).
+Progress = Callable[[str, int, int], None]
+
+
+class CompileOptions(msgspec.Struct, frozen=True, eq=False):
+    """How a model is compiled: what :func:`irkit.compile` takes besides shapes and values."""
+
+    machine: Target
+    graph_pipeline: Pipeline = GRAPH
+    pipeline: Pipeline = DEFAULT
+    legalize: Pipeline = LEGALIZE
+    verify: bool = True
+    keep_trace: bool = True
+    progress: Progress | None = None
+    apply: Apply = apply_here
+    title: str = "model"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options without ``progress``, which belongs to this process.
+
+        Raises: IRKitError for pipelines that are not irkit's own.
+        """
+        own = (self.graph_pipeline, self.pipeline, self.legalize, self.apply)
+        if own != (GRAPH, DEFAULT, LEGALIZE, apply_here):
+            raise IRKitError(
+                "the model cannot be pickled: it is compiled at the call, by a pipeline that is "
+                "not irkit's own",
+                hint="Save it: a package holds what is compiled so far.",
+            )
+        return _restored, (self.machine, self.verify, self.keep_trace, self.title)
+
+
+def _restored(machine: Target, verify: bool, keep_trace: bool, title: str) -> CompileOptions:
+    return CompileOptions(machine, verify=verify, keep_trace=keep_trace, title=title)
+
+
+def compile_module(module: IRModule, options: CompileOptions) -> Model:
+    """Compile the graph function ``main`` of a module, whose shapes are constant."""
+    report, machine, verify = options.progress or _silent, options.machine, options.verify
+    lowering, apply = options.pipeline.then(options.legalize), options.apply
+    graph_pipeline = for_target(options.graph_pipeline, machine)
+    _check_inputs(module)
+    report("import", 0, 0)
+    steps: list[Step] = []
+    record: Callable[[Step], object] = steps.append if options.keep_trace else _ignore
+    operators = FusedOperators()
+    operators.note(module)
+    for step in graph_pipeline.steps(module, verify=verify, apply=apply):
+        record(step)
+        lowered = step.applied_to(module)
+        assert isinstance(lowered, IRModule)
+        module = lowered
+        operators.note(module)
+        report(step.name, 0, 0)
+    main = _main(module)
+    check_calls(module, main)
+    plan, params = make_plan(main, operators.by_value)
+    objects: list[bytes] = []
+    work: dict[str, Work] = {}
+    recording = set[str]()
+    names = list(dict.fromkeys(call.kernel for call in plan.calls))
+    for done, name in enumerate(names, 1):
+        # The executor calls it by its key in the module.
+        func: IR = module[name].replace(name=name)
+        for step in lowering.steps(func, verify=verify, apply=apply):
+            record(step)
+            func = step.after
+        assert isinstance(func, PrimFunc)
+        objects.append(object_for(emit([func], machine), machine))
+        counted = work_of(func)
+        work |= {} if counted is None else {name: counted}
+        recording |= {name} if record_size(func) else set()
+        report(name, done, len(names))
+    plan = msgspec.structs.replace(_with_records(plan, recording), work=work)
+    objects.append(object_for(emit_executor(plan), machine))
+    contents = PackageContents(plan, tuple(objects), params, machine, main.script())
+    return Model(contents, Trace.of(steps, title=options.title) if options.keep_trace else None)
+
+
+def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:
+    """Mark the calls whose kernels take a record, which is known once they are lowered."""
+    calls = [
+        msgspec.structs.replace(call, records=True) if call.kernel in names else call
+        for call in plan.calls
+    ]
+    return msgspec.structs.replace(plan, calls=tuple(calls))
+
+
+def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
+    """Set the option ``vector_bytes`` of each pass that has it to that of a complete target, unless
+    the pipeline sets it."""
+    wide = vector_bytes(target)
+    for _, p in graph_pipeline.placed:
+        names = {option.name for option in p.parameters}
+        if "vector_bytes" in names - set(p.options):
+            graph_pipeline = graph_pipeline.replace(p.name, p.using(vector_bytes=wide))
+    return graph_pipeline
+
+
+def vector_bytes(target: Target) -> int:
+    """Return how many bytes a vector register of a complete target holds."""
+    for feature, size in (("+avx512f", 64), ("+avx2", 32)):
+        if feature in target.features:
+            return size
+    return 16
+
+
+def _check_inputs(module: IRModule) -> None:
+    """Check the inputs now, because compiling the kernels can take minutes."""
+    main = _main(module)
+    for param, name in zip(main.params, input_names(main), strict=True):
+        tensor_spec(param.type, name)
+
+
+def _main(module: IRModule) -> GraphFunc:
+    main = module["main"]
+    if not isinstance(main, GraphFunc):
+        raise IRKitError(
+            f"function 'main' is a {type(main).__name__}; expected a graph function",
+            hint="irkit.build compiles functions over loops.",
+        )
+    return main
+
+
+def _ignore(step: Step) -> None:
+    return None
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    return None

@@ -1,0 +1,183 @@
+"""Packages of models that consist of others: a zip file with a package for each part.
+
+``parts.json`` says how they belong together, and for which shapes and values each was compiled.
+"""
+
+import os
+import zipfile
+from typing import Any, Union
+
+import msgspec
+import numpy as np
+
+from irkit.core import FormatError, IRKitError, atomic_write
+from irkit.graph import InputSpec
+from irkit.ir import as_dtype, numpy_dtype
+from irkit.runtime.model import Model
+from irkit.runtime.package import contents_of, package_bytes, read_package
+from irkit.runtime.specialised.specialised_model import Compiled, SpecialisedModel
+from irkit.runtime.specialised.staged_model import Cut, StagedModel
+
+_PARTS = "parts.json"
+_FORMAT = 1
+MAX_DEPTH = 64
+"""Parts inside each other: each operator whose output depends on data adds two."""
+
+
+class _Whole(msgspec.Struct, frozen=True, tag="model"):
+    number: int
+
+
+class _Value(msgspec.Struct, frozen=True):
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+class _Specialisation(msgspec.Struct, frozen=True):
+    shapes: dict[str, tuple[int, ...]]
+    values: dict[str, _Value]
+    model: "_Part"
+
+
+class _Specialised(msgspec.Struct, frozen=True, tag="specialised"):
+    inputs: tuple[InputSpec, ...]
+    held: tuple[_Specialisation, ...]
+
+
+class _Staged(msgspec.Struct, frozen=True, tag="staged"):
+    inputs: tuple[InputSpec, ...]
+    first: "_Part"
+    cuts: tuple[Cut, ...]
+    outputs: tuple[str, ...]
+    rest: "_Part | None"
+    first_inputs: tuple[str, ...]
+    rest_inputs: tuple[str, ...]
+
+
+_Part = Union[_Whole, _Specialised, _Staged]
+
+
+class _Tree(msgspec.Struct, frozen=True):
+    format: int
+    root: _Part
+
+
+def write_tree(path: "str | os.PathLike[str]", model: Model) -> None:
+    """Write a package of a model that consists of others; an existing file is replaced only when
+    the new one is complete.
+
+    Raises: IRKitError if nothing is compiled yet.
+    """
+    leaves: list[Model] = []
+    root = _described(model, leaves)
+    if not leaves:
+        raise IRKitError(
+            "nothing is compiled yet, so a package would hold no code",
+            hint="Run the model first on inputs of each shape that the package shall hold.",
+        )
+    with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_PARTS, msgspec.json.format(msgspec.json.encode(_Tree(_FORMAT, root))))
+        for number, leaf in enumerate(leaves):
+            archive.writestr(_member(number), package_bytes(leaf.contents))
+
+
+def load(path: "str | os.PathLike[str]") -> Model:
+    """Load a package written by ``Model.save``.
+
+    Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if _PARTS in archive.namelist():
+                return _read_tree(archive, repr(os.fspath(path)))
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        pass  # What reads one model names the damage.
+    return Model(read_package(path))
+
+
+def _read_tree(archive: zipfile.ZipFile, title: str) -> Model:
+    try:
+        tree = msgspec.json.decode(archive.read(_PARTS), type=_Tree)
+    except (msgspec.MsgspecError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+        raise FormatError(f"package {title} is damaged: {_PARTS}: {error}") from error
+    if tree.format != _FORMAT:
+        raise FormatError(
+            f"package {title} has format {tree.format}; this irkit reads {_FORMAT}",
+            hint="Compile the model again.",
+        )
+    return _loaded(tree.root, archive, title, 0)
+
+
+def _described(model: Model, leaves: list[Model]) -> _Part:
+    if isinstance(model, SpecialisedModel):
+        held = [
+            _Specialisation(
+                dict(each.shapes),
+                {name: _value(array) for name, array in each.values.items()},
+                _described(each.model, leaves),
+            )
+            for each in model.specialisations
+        ]
+        return _Specialised(model.inputs, tuple(held))
+    if isinstance(model, StagedModel):
+        first = _described(model.first, leaves)
+        rest = None if model.rest is None else _described(model.rest, leaves)
+        inputs = model.first_inputs, model.rest_inputs
+        return _Staged(model.inputs, first, model.cuts, model.outputs, rest, *inputs)
+    leaves.append(model)
+    return _Whole(len(leaves) - 1)
+
+
+def _loaded(part: _Part, archive: zipfile.ZipFile, title: str, depth: int) -> Model:
+    if depth > MAX_DEPTH:
+        raise FormatError(f"package {title} is damaged: its parts are nested too deep")
+    match part:
+        case _Whole(number):
+            return Model(contents_of(_opened(archive, number, title), title))
+        case _Specialised(inputs, held):
+            compiled = [
+                Compiled(
+                    each.shapes,
+                    {name: _array(value, title) for name, value in each.values.items()},
+                    model=_loaded(each.model, archive, title, depth + 1),
+                )
+                for each in held
+            ]
+            return SpecialisedModel(inputs, None, compiled)
+        case _Staged(inputs, first, cuts, outputs, rest, first_inputs, rest_inputs):
+            return StagedModel(
+                inputs,
+                _loaded(first, archive, title, depth + 1),
+                cuts,
+                outputs,
+                None if rest is None else _loaded(rest, archive, title, depth + 1),
+                first_inputs=first_inputs,
+                rest_inputs=rest_inputs,
+            )
+
+
+def _opened(archive: zipfile.ZipFile, number: int, title: str) -> bytes:
+    try:
+        info = archive.getinfo(_member(number))
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise FormatError(f"package {title} is compressed, which packages never are")
+        return archive.read(info)
+    except (LookupError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
+        raise FormatError(f"package {title} is damaged: part {number}: {error}") from error
+
+
+def _member(number: int) -> str:
+    return f"models/{number}.irkit"
+
+
+def _value(array: "np.ndarray[Any, np.dtype[Any]]") -> _Value:
+    return _Value(array.dtype.name, array.shape, array.tobytes())
+
+
+def _array(value: _Value, title: str) -> "np.ndarray[Any, np.dtype[Any]]":
+    try:
+        dtype = numpy_dtype(as_dtype(value.dtype))
+        return np.frombuffer(value.data, dtype).reshape(value.shape)
+    except (IRKitError, ValueError, TypeError) as error:
+        raise FormatError(f"package {title} is damaged: a value: {error}") from error

@@ -1,0 +1,178 @@
+"""A model that is compiled at the call, for the shapes and values that it meets."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from irkit.core import IRKitError
+from irkit.graph import InputSpec
+from irkit.runtime.model import Model
+from irkit.runtime.profile import ModelProfile
+from irkit.runtime.specialised.specialisation import Specialisation, checked_inputs
+from irkit.transform import Trace
+
+KEPT = 8
+"""Specialisations that a model keeps; the one that was not used for the longest time goes."""
+
+Specialise = Callable[[Mapping[str, NDArray[Any]]], tuple[Specialisation, Model]]
+"""Compiles a model for the inputs of a call."""
+
+_log = logging.getLogger("irkit")
+
+
+class DeferredModel(Model):
+    """Base class of models that consist of others: they have no plan and no code of their own."""
+
+    def __init__(self) -> None:
+        # What Model.__init__ sets belongs to the models inside.
+        self._trace = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("plan", "contents", "target"):
+            raise IRKitError(
+                f"this model is compiled at the call, so it has no {name} of its own",
+                hint="Those of its specialisations: model.specialisations[0].model.",
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _without_state, (type(self),), self.__getstate__()
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Write a package with all that is compiled so far."""
+        from irkit.runtime.specialised.package_tree import write_tree
+
+        write_tree(path, self)
+
+
+def _without_state(kind: type[DeferredModel]) -> DeferredModel:
+    return kind.__new__(kind)
+
+
+class Compiled(Specialisation, frozen=True, eq=False, kw_only=True):
+    """A specialisation and its model."""
+
+    model: Model
+
+
+class SpecialisedModel(DeferredModel):
+    """A model for shapes and values that are only known at the call.
+
+    ``specialise`` compiles for the inputs that it meets; without it, as in a package, inputs that
+    fit no specialisation are refused. The last 8 are kept. Threads that meet the same inputs
+    compile once.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[InputSpec],
+        specialise: Specialise | None,
+        compiled: Sequence[Compiled] = (),
+    ) -> None:
+        super().__init__()
+        self.inputs = tuple(inputs)
+        self._specialise = specialise
+        self._compiled = list(compiled)
+        self._said = False
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self._order = threading.Lock()
+        self._compiling = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        locks = ("_order", "_compiling")
+        return {name: value for name, value in self.__dict__.items() if name not in locks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_locks()
+
+    @property
+    def specialisations(self) -> tuple[Compiled, ...]:
+        """Return what the model is compiled for, the last used first."""
+        with self._order:
+            return tuple(self._compiled)
+
+    @property
+    def trace(self) -> Trace:
+        """Return the steps of the last compilation."""
+        found = self.specialisations
+        if not found:
+            raise IRKitError(
+                "this model has no trace yet: it is compiled at the call, and was not called"
+            )
+        return found[0].model.trace
+
+    def run(
+        self, inputs: Mapping[str, ArrayLike], *, out: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Compute all outputs, by name; compile first if no specialisation fits.
+
+        Raises: as ``Model.run`` and ``irkit.compile`` do.
+        """
+        model, feeds = self._chosen(inputs)
+        return model.run(feeds, out=out)
+
+    def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
+        """Measure what each kernel takes for inputs like these; compile first if need be."""
+        model, feeds = self._chosen(inputs)
+        return model.profile(feeds, runs=runs)
+
+    def _chosen(self, inputs: Mapping[str, ArrayLike]) -> tuple[Model, dict[str, NDArray[Any]]]:
+        feeds = checked_inputs(self.inputs, inputs)
+        found = self.specialised(feeds)
+        return found.model, {n: array for n, array in feeds.items() if n not in found.values}
+
+    def specialised(self, feeds: Mapping[str, NDArray[Any]]) -> Compiled:
+        """Return the specialisation for these inputs; compile it if there is none."""
+        found = self._find(feeds)
+        if found is not None:
+            return found
+        if self._specialise is None:
+            raise self._refusal(feeds)
+        with self._compiling:
+            # Another thread may have compiled it meanwhile.
+            found = self._find(feeds)
+            if found is None:
+                found = self._compile(self._specialise, feeds)
+        return found
+
+    def _compile(self, specialise: Specialise, feeds: Mapping[str, NDArray[Any]]) -> Compiled:
+        if not self._said:
+            self._said = True
+            _log.warning(
+                "the model leaves shapes open, so it is compiled at the call for the inputs it "
+                "meets; the last %d specialisations are kept",
+                KEPT,
+            )
+        key, model = specialise(feeds)
+        values = {name: value.copy() for name, value in key.values.items()}
+        made = Compiled(key.shapes, values, model=model)
+        with self._order:
+            self._compiled = [made, *self._compiled][:KEPT]
+        return made
+
+    def _find(self, feeds: Mapping[str, NDArray[Any]]) -> Compiled | None:
+        with self._order:
+            for at, each in enumerate(self._compiled):
+                if each.fits(feeds):
+                    self._compiled.insert(0, self._compiled.pop(at))
+                    return each
+        return None
+
+    def _refusal(self, feeds: Mapping[str, NDArray[Any]]) -> IRKitError:
+        decisive = {name for each in self._compiled for name in each.values}
+        wanted = Specialisation(
+            {each.name: feeds[each.name].shape for each in self.inputs if each.is_open},
+            {name: feeds[name] for name in feeds if name in decisive},
+        )
+        held = "".join(f"\n  {each}" for each in self._compiled) or " nothing"
+        return IRKitError(
+            f"the package was not compiled for {wanted}; it holds:{held}",
+            hint="Compile the model for these inputs, run it on them, and save it again.",
+        )
