@@ -161,3 +161,115 @@ def test_a_model_of_a_pipeline_of_ones_own_is_not_pickled() -> None:
     model = irkit.compile(relu("N", 4), pipeline=irkit.DEFAULT.without("simplify"))
     with pytest.raises(IRKitError, match="by a pipeline that is not irkit's own"):
         pickle.dumps(model)
+
+
+def chain(nodes: list[onnx.NodeProto], outputs: list[str], **constants: Any) -> onnx.ModelProto:
+    return model_of(nodes, {"x": (2, 6)}, outputs, opset=13, constants=constants)
+
+
+def test_what_follows_an_output_of_unknown_size_is_compiled_for_the_size_found() -> None:
+    nodes = [
+        make_node("Relu", ["x"], ["a"]),
+        make_node("NonZero", ["a"], ["i"]),
+        make_node("Transpose", ["i"], ["t"]),
+        make_node("GatherND", ["a", "t"], ["y"]),
+        make_node("Neg", ["a"], ["z"]),
+    ]
+    model = irkit.compile(chain(nodes, ["z", "y"]))
+    for seed in (0, 1, 0):
+        x = floats(2, 6, seed=seed)
+        found = model.run({"x": x})
+        assert list(found) == ["z", "y"]
+        np.testing.assert_array_equal(found["z"], -np.maximum(x, 0))
+        np.testing.assert_array_equal(found["y"], x[x > 0])
+    held = [str(each) for each in model.specialisations]
+    assert held == ["i: [2, 8]", "i: [2, 4]"] or len(held) == 2
+
+
+def test_one_such_operator_may_follow_another() -> None:
+    nodes = [
+        make_node("NonZero", ["x"], ["i"]),
+        make_node("GatherND", ["x", "t"], ["g"]),
+        make_node("Compress", ["g", "c"], ["y"]),
+    ]
+    nodes.insert(1, make_node("Transpose", ["i"], ["t"]))
+    nodes.insert(3, make_node("Greater", ["g", "w"], ["c"]))
+    model = irkit.compile(chain(nodes, ["y"], w=np.float32(0)))
+    for seed in (0, 1):
+        x = np.where(floats(2, 6, seed=seed) > 0.5, 0, floats(2, 6, seed=seed))
+        np.testing.assert_array_equal(model.run({"x": x})["y"], x[x > 0])
+
+
+def test_a_number_computed_from_data_decides_a_shape() -> None:
+    nodes = [
+        make_node("ReduceMax", ["x"], ["m"], keepdims=0),
+        make_node("Cast", ["m"], ["n"], to=TensorProto.INT64),
+        make_node("Range", ["zero", "n", "one"], ["y"]),
+    ]
+    model = irkit.compile(chain(nodes, ["y"], zero=np.int64(0), one=np.int64(1)))
+    for most in (3, 5, 3):
+        x = np.full((2, 6), most, np.float32)
+        assert model.run({"x": x})["y"].tolist() == [*range(most)]
+    assert [str(each) for each in model.specialisations] == ["n = 3", "n = 5"]
+
+
+def test_a_branch_that_data_choose_may_have_results_of_another_shape() -> None:
+    def branch(name: str, *nodes: onnx.NodeProto) -> onnx.GraphProto:
+        return helper.make_graph(nodes, name, [], [helper.make_empty_tensor_value_info(name)])
+
+    nodes = [
+        make_node("ReduceSum", ["x"], ["s"], keepdims=0),
+        make_node("Greater", ["s", "w"], ["c"]),
+        make_node(
+            "If",
+            ["c"],
+            ["y"],
+            then_branch=branch("p", make_node("Neg", ["x"], ["p"])),
+            else_branch=branch("q", make_node("Flatten", ["x"], ["q"], axis=0)),
+        ),
+    ]
+    model = irkit.compile(chain(nodes, ["y"], w=np.float32(0)))
+    x = np.ones((2, 6), np.float32)
+    np.testing.assert_array_equal(model.run({"x": x})["y"], -x)
+    np.testing.assert_array_equal(model.run({"x": -x})["y"], -x.reshape(1, 12))
+
+
+def test_dimensions_values_and_sizes_found_may_meet_in_one_model() -> None:
+    nodes = [
+        make_node("Reshape", ["x", "s"], ["r"]),
+        make_node("NonZero", ["r"], ["i"]),
+        make_node("Gather", ["r", "j"], ["y"], axis=0),
+    ]
+    nodes.insert(2, make_node("Slice", ["i", "zero", "one", "zero"], ["h"]))
+    nodes.insert(3, make_node("Squeeze", ["h", "zero"], ["j"]))
+    model = model_of(
+        nodes,
+        {"x": ("N", 2)},
+        ["y"],
+        opset=13,
+        constants={"zero": np.array([0]), "one": np.array([1])},
+    )
+    model.graph.input.append(helper.make_tensor_value_info("s", TensorProto.INT64, [2]))
+    compiled = irkit.compile(model)
+    for size, shape in ((2, [4, 1]), (4, [2, 4]), (2, [4, 1])):
+        x = floats(size, 2).round()
+        r = x.reshape(shape)
+        found = compiled.run({"x": x, "s": np.array(shape)})["y"]
+        np.testing.assert_array_equal(found, r[np.nonzero(r)[0]])
+    assert len(compiled.specialisations) == 2
+
+
+def test_a_package_of_a_model_in_parts_runs(tmp_path: Path) -> None:
+    nodes = [make_node("NonZero", ["x"], ["i"]), make_node("Neg", ["i"], ["y"])]
+    model = irkit.compile(chain(nodes, ["y"]))
+    x, full = np.eye(2, 6, dtype=np.float32), np.ones((2, 6), np.float32)
+    model.run({"x": x})
+    model.save(tmp_path / "m.irkit")
+    loaded = irkit.load(tmp_path / "m.irkit")
+    assert loaded.run({"x": x})["y"].tolist() == [[0, -1], [0, -1]]
+    with pytest.raises(IRKitError, match=r"not compiled for i: \[2, 12\]; it holds:\n  i: \[2, 2"):
+        loaded.run({"x": full})
+    whole = irkit.compile(chain(nodes[:1], ["i"]))
+    whole.save(tmp_path / "all.irkit")
+    found = irkit.load(tmp_path / "all.irkit").run({"x": full})["i"]
+    assert found.shape == (2, 12)

@@ -15,25 +15,22 @@ Convert = Callable[[OnnxNode, Run], "list[Value]"]
 
 def choice(node: OnnxNode, run: Run) -> list[Value]:
     """Convert the branch that a known condition chooses; otherwise both, and choose between their
-    results, which must then agree in type.
+    results. If these differ in type, the condition decides a shape, and must be known.
 
     Source: If-1 to If-25.
     """
     cond = node.input(0)
     then, otherwise = node.graph("then_branch"), node.graph("else_branch")
-    if node.is_known(0):
-        taken = node.array(0, "condition")
-        if taken is None or taken.size != 1:
-            raise node.fail("its condition must be one bool")
-        return run(then if bool(taken.reshape(-1)[0]) else otherwise, [])
-    first, second = run(then, []), run(otherwise, [])
-    if [node.type(each) for each in first] != [node.type(each) for each in second]:
-        raise node.fail(
-            "its branches differ in the shapes of their results, and its condition is only known "
-            "when the model runs"
-        )
-    scalar = node.op("reshape", cond, shape=())
-    return [node.op("where", scalar, one, other) for one, other in zip(first, second, strict=True)]
+    if not node.is_known(0):
+        both = run(then, []), run(otherwise, [])
+        kinds = [[node.type(each) for each in found] for found in both]
+        if kinds[0] == kinds[1]:
+            scalar = node.op("reshape", cond, shape=())
+            return [node.op("where", scalar, *pair) for pair in zip(*both, strict=True)]
+    taken = node.array(0, "condition")
+    if taken is None or taken.size != 1:
+        raise node.fail("its condition must be one bool")
+    return run(then if bool(taken.reshape(-1)[0]) else otherwise, [])
 
 
 def loop(node: OnnxNode, run: Run) -> list[Value]:

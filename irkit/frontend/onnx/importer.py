@@ -77,7 +77,9 @@ def cuts_of(module: IRModule) -> tuple[ImportedCut, ...]:
     assert isinstance(flat, tuple)
     count = len(ImportedCut.__struct_fields__)
     rows = [flat[at : at + count] for at in range(0, len(flat), count)]
-    return msgspec.convert(rows, tuple[ImportedCut, ...])
+    return tuple(
+        ImportedCut(*row) for row in msgspec.convert(rows, list[tuple[str, int, str, str]])
+    )
 
 
 def shape_values(

@@ -32,3 +32,6 @@ MAX_STEPS = 1000
 
 MAX_ELIMINATED = 64
 """Rows of a matrix of which the determinant is computed, row by row."""
+
+MAX_ROOM = 1 << 24
+"""Places that an output has along the axis whose size depends on data."""

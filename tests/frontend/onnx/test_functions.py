@@ -55,9 +55,9 @@ def test_a_function_that_calls_itself_is_refused() -> None:
 
 
 def test_an_operator_that_is_missing_inside_a_function_is_listed() -> None:
-    made = function("Deep", [make_node("NonZero", ["a"], ["c"], name="inside")])
+    made = function("Deep", [make_node("TfIdfVectorizer", ["a"], ["c"], name="inside")])
     model = with_functions(make_node("Deep", ["x"], ["y"], domain="mine"), made)
-    with pytest.raises(UnsupportedModel, match="NonZero-13: node 'inside'"):
+    with pytest.raises(UnsupportedModel, match="TfIdfVectorizer-9: node 'inside'"):
         irkit.compile(model)
 
 

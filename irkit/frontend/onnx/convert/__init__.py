@@ -1,13 +1,21 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
 Each folder holds a family of operators, with the table of its converters: math, shapes,
-reductions, nn, quantized, ml.
+reductions, nn, quantized, ml, data_dependent.
 """
 
-from irkit.frontend.onnx.convert import math, ml, nn, quantized, reductions, shapes
+from irkit.frontend.onnx.convert import (
+    data_dependent,
+    math,
+    ml,
+    nn,
+    quantized,
+    reductions,
+    shapes,
+)
 from irkit.frontend.onnx.onnx_node import Converter
 
-_FAMILIES = (math, shapes, reductions, nn, quantized, ml)
+_FAMILIES = (math, shapes, reductions, nn, quantized, ml, data_dependent)
 
 CONVERTERS: dict[str, Converter] = {
     name: converter for family in _FAMILIES for name, converter in family.CONVERTERS.items()

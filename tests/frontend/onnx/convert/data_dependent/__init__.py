@@ -1,0 +1,1 @@
+"""Tests of operators whose outputs are as large as their data make them."""
