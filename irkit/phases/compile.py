@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -61,7 +62,8 @@ def compile(
         from irkit.frontend.onnx import load_model
         from irkit.phases.specialise import compile_onnx
 
-        return compile_onnx(load_model(model), shapes or {}, values or {}, options)
+        compile_part = partial(compile_module, options=options)
+        return compile_onnx(load_model(model), shapes or {}, values or {}, compile_part)
     if shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")
     return compile_module(model, options)

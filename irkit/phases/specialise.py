@@ -7,11 +7,10 @@ the inputs of a call. For the third the model is split: the first part runs in r
 its outputs are cut, and the rest is compiled for the shapes that were found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,6 +23,7 @@ from irkit.frontend.onnx import (
     check_model,
     cuts_of,
     fixed_sizes,
+    fixed_values,
     import_onnx,
     model_inputs,
     split_model,
@@ -31,7 +31,6 @@ from irkit.frontend.onnx import (
 )
 from irkit.graph import GraphFunc, InputSpec, TensorType, tensors_in
 from irkit.ir import as_int, numpy_dtype
-from irkit.phases.compile_module import CompileOptions, compile_module
 from irkit.runtime import Cut, Model, Specialisation, SpecialisedModel, StagedModel
 
 MAX_SIMPLE = 64
@@ -39,15 +38,17 @@ MAX_SIMPLE = 64
 shape; of a larger one, such as token numbers, only what decides the shape is."""
 
 Values = Mapping[str, ArrayLike]
+CompileModule = Callable[[IRModule], Model]
 
 
 def compile_onnx(
-    model: onnx.ModelProto, shapes: Shapes, values: Values, options: CompileOptions
+    model: onnx.ModelProto, shapes: Shapes, values: Values, compile_module: CompileModule
 ) -> Model:
     """Compile a model; if that needs shapes or values that are not given, return one that compiles
     for those it meets."""
     check_model(model)
-    specialise = _Specialise(model, dict(shapes), dict(values), options)
+    fixed = fixed_values(model.graph, values)
+    specialise = _Specialise(model, dict(shapes), fixed, compile_module)
     inputs = specialise.inputs()
     if not any(each.is_open for each in inputs):
         try:
@@ -63,7 +64,7 @@ class _Imported(msgspec.Struct, frozen=True, eq=False):
 
     module: IRModule
     parts: ModelParts
-    values: dict[str, Any]
+    values: dict[str, NDArray[Any]]
 
 
 class _Specialise(msgspec.Struct, frozen=True, eq=False):
@@ -71,8 +72,8 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
 
     model: onnx.ModelProto
     shapes: dict[str, Sequence[int]]
-    values: dict[str, Any]
-    options: CompileOptions
+    values: dict[str, NDArray[Any]]
+    compile_module: CompileModule
 
     def __call__(self, feeds: Mapping[str, NDArray[Any]]) -> tuple[Specialisation, Model]:
         """Compile for the shapes and values of the inputs of a call."""
@@ -96,9 +97,9 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         inputs = self.inputs()
         open_shapes = {each.name: feeds[each.name].shape for each in inputs if each.is_open}
         imported = self._imported(inputs, open_shapes, feeds)
-        met = {n: np.asarray(v) for n, v in imported.values.items() if n not in self.values}
+        met = {n: v for n, v in imported.values.items() if n not in self.values}
         key = Specialisation(open_shapes, met)
-        first = compile_module(imported.module, self.options)
+        first = self.compile_module(imported.module)
         cuts = cuts_of(imported.module)
         parts = imported.parts
         if parts.rest is None and not cuts:
@@ -175,7 +176,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         there = {info.name for info in rest.graph.input}
         shapes = {n: s for n, s in (self.shapes | dict(open_shapes)).items() if n in there}
         values = {n: v for n, v in imported.values.items() if n in there}
-        specialise = _Specialise(rest, shapes, values, self.options)
+        specialise = _Specialise(rest, shapes, values, self.compile_module)
         inputs = specialise.inputs()
         return SpecialisedModel(inputs, specialise), [each.name for each in inputs]
 

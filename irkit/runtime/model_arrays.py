@@ -75,12 +75,13 @@ def copy_outputs(
 
     Raises: as ``output_arrays`` does, before anything is copied.
     """
-    specs = [TensorSpec(name, str(made.dtype), made.shape) for name, made in found.items()]
-    arrays = output_arrays(specs, out, ())
-    for spec, array in zip(specs, arrays, strict=True):
-        if out is not None and spec.name in out:
+    if out is None:
+        return dict(found)
+    specs = [TensorSpec(name, made.shape, str(made.dtype)) for name, made in found.items()]
+    for spec, array in zip(specs, output_arrays(specs, out, ()), strict=True):
+        if spec.name in out:
             array[...] = found[spec.name]
-    return {**found, **({} if out is None else out)}
+    return {**found, **out}
 
 
 def _check_overlap(label: str, array: NDArray[Any], taken: Iterable[tuple[str, Any]]) -> None:

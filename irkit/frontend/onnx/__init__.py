@@ -34,6 +34,7 @@ from irkit.frontend.onnx.model_file import (
 from irkit.frontend.onnx.model_inputs import (
     Shapes as Shapes,
     fixed_sizes as fixed_sizes,
+    fixed_values as fixed_values,
     model_inputs as model_inputs,
 )
 from irkit.frontend.onnx.model_parts import (

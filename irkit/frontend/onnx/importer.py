@@ -17,13 +17,13 @@ from irkit.frontend.onnx.model_inputs import (
     dimension_name,
     element_type_of,
     fixed_sizes,
-    fixed_value,
+    fixed_values,
     input_infos,
 )
 from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, UnknownShape, to_array
 from irkit.graph import Builder, GraphFunc, TensorType, Value
-from irkit.ir import I64, DType, Expr, Var, const
+from irkit.ir import I64, Expr, Var, const
 
 
 def import_onnx(
@@ -114,7 +114,7 @@ class _Importer:
     ) -> None:
         self.graph = proto.graph
         self.shapes = shapes
-        self.values = values
+        self.values = fixed_values(self.graph, values)
         self.builder = Builder("main")
         self.known = KnownArrays()
         self.dims: dict[str, Var] = {}
@@ -155,7 +155,7 @@ class _Importer:
         dtype = element_type_of(info)
         tensor = info.type.tensor_type
         if info.name in self.values:
-            self._fix(info.name, dtype)
+            self.walk.constant(info.name, self.values[info.name])
             return
         shape = self._shape(info.name, tensor)
         self.walk.scope[info.name] = self.builder.param(info.name, TensorType(shape, dtype))
@@ -170,10 +170,6 @@ class _Importer:
                 f"input {name!r} has no shape", hint=f"Set it: shapes={{{name!r}: (...)}}."
             )
         return tuple(self._dim(dim, name, at) for at, dim in enumerate(dims))
-
-    def _fix(self, name: str, dtype: DType) -> None:
-        """Replace an input by a constant."""
-        self.walk.constant(name, fixed_value(name, dtype, self.values[name]))
 
     def _dim(self, dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> Expr:
         if dim.HasField("dim_value") and dim.dim_value >= 0:

@@ -87,21 +87,34 @@ def fixed_sizes(
     return sizes
 
 
-def fixed_value(name: str, dtype: DType, given: ArrayLike) -> NDArray[Any]:
-    """Return the value of an input as an array of its type; numbers of Python take any type that
-    holds them.
+def fixed_values(
+    graph: onnx.GraphProto, values: Mapping[str, ArrayLike]
+) -> dict[str, NDArray[Any]]:
+    """Return the values of inputs as arrays of their types.
 
-    Raises: IRKitError.
+    Numbers of Python take any type that holds them, and one number is also an array of one.
+    Raises: IRKitError for another type; names and shapes are checked by ``fixed_sizes``.
     """
-    wanted = numpy_dtype(dtype)
-    array = np.asarray(given)
-    if array.dtype != wanted and not isinstance(given, (np.ndarray, np.generic)):
+    infos = {info.name: info for info in input_infos(graph)}
+    return {
+        name: _as_declared(infos[name], given) if name in infos else np.asarray(given)
+        for name, given in values.items()
+    }
+
+
+def _as_declared(info: onnx.ValueInfoProto, given: ArrayLike) -> NDArray[Any]:
+    dtype = element_type_of(info)
+    array, wanted = np.asarray(given), numpy_dtype(dtype)
+    if not isinstance(given, (np.ndarray, np.generic)) and array.dtype.kind in "iufb":
         with np.errstate(all="ignore"):
             made = array.astype(wanted)
-        if dtype.is_float or np.array_equal(made, array):
+        if array.ndim == 0 and len(info.type.tensor_type.shape.dim) == 1:
+            made = made.reshape(1)
+        if dtype.is_float or bool((made == array).all()):
             return made
+        raise IRKitError(f"values gives input {info.name!r} {given!r}, which {wanted} cannot hold")
     if array.dtype != wanted:
-        raise IRKitError(f"values gives input {name!r} type {array.dtype}, but it is {wanted}")
+        raise IRKitError(f"values gives input {info.name!r} type {array.dtype}, but it is {wanted}")
     return array
 
 

@@ -16,18 +16,20 @@ import msgspec
 import numpy as np
 import onnx
 import onnx.backend.test.loader
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from onnx import numpy_helper
 
 import irkit
-from irkit.core import IRKitError
-from irkit.frontend.onnx import UnsupportedModel, import_onnx, shape_values
+from irkit.core import IRKitError, IRModule
+from irkit.frontend.onnx import UnsupportedModel
 from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
-from irkit.graph import arrays_of, interpret
+from irkit.graph import GraphFunc, arrays_of, interpret
+from irkit.phases.specialise import compile_onnx
+from irkit.runtime import Model, SpecialisedModel, StagedModel
 
 Arrays = Mapping[str, Any]
-Run = Callable[[onnx.ModelProto, Mapping[str, ArrayLike], Arrays], tuple[list[NDArray[Any]], int]]
-Status = Literal["as is", "with values", "rounded", "refused", "wrong"]
+Prepare = Callable[[onnx.ModelProto], Model]
+Status = Literal["as is", "rounded", "refused", "wrong"]
 
 
 class NodeCase(msgspec.Struct, frozen=True):
@@ -45,7 +47,8 @@ class NodeCase(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a case; ``kernels`` counts those that ran, which the interpreter has not.
+    """What became of a case; ``kernels`` counts those that ran, which the interpreter has not, and
+    ``fixed`` means that inputs decided a shape, so it was compiled for their values.
 
     A result is "rounded" if it differs from the suite's by more than its tolerance of 1e-3 and
     1e-7, but by at most two units in the last place of the largest element: the suite expects the
@@ -55,6 +58,7 @@ class Outcome(msgspec.Struct, frozen=True):
     status: Status
     reason: str = ""
     kernels: int = -1
+    fixed: bool = False
 
 
 @cache
@@ -80,49 +84,62 @@ def type_class(case: NodeCase) -> str:
     return "none"
 
 
-def interpreted(
-    model: onnx.ModelProto, values: Mapping[str, ArrayLike], feeds: Arrays
-) -> tuple[list[NDArray[Any]], int]:
-    """Run a model by the interpreter of graphs."""
-    return list(arrays_of(interpret(import_onnx(model, values=values), feeds))), -1
+class _InterpretedModel(Model):
+    """A module that the interpreter of graphs runs."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        main = module["main"]
+        assert isinstance(main, GraphFunc)
+        self.names: Any = dict(main.attrs)["outputs"]
+
+    def run(self, inputs: Arrays, *, out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        assert out is None
+        arrays = arrays_of(interpret(self.module, inputs))
+        return dict(zip(self.names, arrays, strict=True))
 
 
-def native(
-    model: onnx.ModelProto, values: Mapping[str, ArrayLike], feeds: Arrays
-) -> tuple[list[NDArray[Any]], int]:
-    """Compile a model, and count the kernels that it runs."""
-    compiled = irkit.compile(model, values=values, verify=False, keep_trace=False)
-    return list(compiled.run(feeds).values()), len(compiled.plan.calls)
+def interpreted(model: onnx.ModelProto) -> Model:
+    """Return a model that the interpreter of graphs runs, in the parts of a compiled one."""
+    return compile_onnx(model, {}, {}, _InterpretedModel)
 
 
-def judge(case: NodeCase, run: Run) -> Outcome:
-    """Run a case, and compare it with what the suite expects."""
-    status: Status = "as is"
-    kernels = -1
+def native(model: onnx.ModelProto) -> Model:
+    return irkit.compile(model, verify=False, keep_trace=False)
+
+
+def kernels_run(model: Model) -> int:
+    """Count the kernels of the last call, in all parts; -1 if the interpreter ran it."""
+    if isinstance(model, SpecialisedModel):
+        return kernels_run(model.specialisations[0].model)
+    if isinstance(model, StagedModel):
+        parts = [model.first] if model.rest is None else [model.first, model.rest]
+        return sum([kernels_run(part) for part in parts])
+    return -1 if isinstance(model, _InterpretedModel) else len(model.plan.calls)
+
+
+def judge(case: NodeCase, prepare: Prepare) -> Outcome:
+    """Run a case on data given at the call, and compare it with what the suite expects."""
+    rounded, model = False, None
     try:
         for inputs, expected in case.data:
-            feeds = dict(
-                zip(
-                    (info.name for info in case.model.graph.input), map(_array, inputs), strict=True
-                )
-            )
-            values = shape_values(case.model, feeds)
-            got, kernels = run(
-                case.model, values, {name: a for name, a in feeds.items() if name not in values}
-            )
-            status = "with values" if values and status == "as is" else status
+            names = (info.name for info in case.model.graph.input)
+            feeds = dict(zip(names, map(_array, inputs), strict=True))
+            model = prepare(case.model) if model is None else model
+            got = [*model.run(feeds).values()]
             wrong = [
                 _difference(case, array, want)
                 for array, want in zip(got, map(_array, expected), strict=True)
             ]
-            if "rounded" in wrong:
-                status = "rounded"
+            rounded |= "rounded" in wrong
             worst = next((text for text in wrong if text not in ("", "rounded")), "")
             if worst:
-                return Outcome("wrong", worst, kernels)
+                return Outcome("wrong", worst)
     except IRKitError as error:
         return Outcome("refused", reason_of(error))
-    return Outcome(status, kernels=kernels)
+    assert model is not None
+    fixed = any(each.values for each in model.specialisations)
+    return Outcome("rounded" if rounded else "as is", "", kernels_run(model), fixed)
 
 
 def _array(value: Any) -> Any:
@@ -178,8 +195,10 @@ def report(outcomes: Mapping[str, Outcome]) -> str:
     """Return the counts as text: by status, and why cases are refused."""
     counts = Counter(each.status for each in outcomes.values())
     lines = [f"{len(outcomes)} node cases of onnx {onnx.__version__}"]
-    kinds: tuple[Status, ...] = ("as is", "with values", "rounded", "refused", "wrong")
+    kinds: tuple[Status, ...] = ("as is", "rounded", "refused", "wrong")
     lines += [f"{counts[status]:6} {status}" for status in kinds]
+    fixed = sum(each.fixed for each in outcomes.values())
+    lines += [f"{fixed:6} of those that passed were compiled for the values of inputs"]
     idle = sum(each.kernels == 0 for each in outcomes.values())
     lines += [f"{idle:6} of those that passed ran no kernel"] if _ran(outcomes.values()) else []
     reasons = Counter(each.reason for each in outcomes.values() if each.status == "refused")
@@ -195,8 +214,8 @@ def _ran(outcomes: Iterable[Outcome]) -> bool:
 
 
 def main(args: list[str]) -> None:
-    run = native if "--native" in args else interpreted
-    outcomes = {case.name: judge(case, run) for case in node_cases()}
+    prepare = native if "--native" in args else interpreted
+    outcomes = {case.name: judge(case, prepare) for case in node_cases()}
     sys.stdout.write(report(outcomes) + "\n")
     if "--write" in args:
         write_refused(

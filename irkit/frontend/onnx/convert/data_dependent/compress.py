@@ -1,7 +1,6 @@
 """NonZero and Compress: the places of what is not zero."""
 
 import math
-from typing import cast
 
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
@@ -72,4 +71,4 @@ def _places_kernel(shape: tuple[int, ...], room: int) -> PrimFunc:
         *stores,
         "            count[0] = count[0] + 1",
     ]
-    return cast(PrimFunc, parse("\n".join(lines) + "\n"))
+    return parse("\n".join(lines) + "\n")

@@ -1,7 +1,5 @@
 """NonMaxSuppression: the best boxes of each class that do not overlap a better one."""
 
-from typing import cast
-
 import numpy as np
 
 from irkit.frontend.onnx.limits import MAX_ROOM
@@ -136,4 +134,4 @@ def select_boxes(
                                                 if both / (own + best - both) > overlap[0]:
                                                     left[k] = False
 """
-    return cast(PrimFunc, parse(text))
+    return parse(text)

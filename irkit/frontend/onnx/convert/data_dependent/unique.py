@@ -1,7 +1,6 @@
 """Unique: each element or slice once."""
 
 import math
-from typing import cast
 
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
@@ -110,4 +109,4 @@ def find_unique(
                         for j in serial(0, {rows}):
                             inverse[j] = rank[inverse[j]]
 """
-    return cast(PrimFunc, parse(text))
+    return parse(text)

@@ -21,6 +21,7 @@ from irkit.frontend.onnx.convert.math.activation import (
 )
 from irkit.frontend.onnx.convert.math.arithmetic import (
     aligned_operands as aligned_operands,
+    bit_cast,
     bit_shift,
     cast,
     cast_like,
@@ -52,6 +53,7 @@ CONVERTERS: dict[str, Converter] = {
     "Asinh": unary("asinh"),
     "Atan": unary("atan"),
     "Atanh": unary("atanh"),
+    "BitCast": bit_cast,
     "BitShift": bit_shift,
     "BitwiseAnd": binary("bitwise_and"),
     "BitwiseNot": unary("logical_not"),

@@ -41,6 +41,19 @@ def cast_like(node: OnnxNode) -> Value:
     return node.cast(node.input(0), node.dtype(node.input(1)))
 
 
+def bit_cast(node: OnnxNode) -> Value:
+    """Take the bits of integers as integers of the same width.
+
+    Source: BitCast-26; to and from floats is not supported.
+    """
+    x, kind = node.input(0), element_type(node, node.integer("to"))
+    if node.dtype(x).is_float or kind.is_float:
+        raise node.fail(f"bits of {node.dtype(x)} as {kind} are not supported, only of integers")
+    if node.dtype(x).bytes != kind.bytes:
+        raise node.fail(f"{node.dtype(x)} and {kind} differ in width")
+    return node.cast(x, kind)
+
+
 def element_type(node: OnnxNode, number: int) -> DType:
     """Return the element type of a number in an attribute.
 
