@@ -79,6 +79,7 @@ from irkit.core.recorder import (
     remark as remark,
 )
 from irkit.core.recursion import (
+    MAX_LEVELS as MAX_LEVELS,
     deep_recursion as deep_recursion,
 )
 from irkit.core.rewrite import (

@@ -23,6 +23,12 @@ RAISED_LIMIT = 1_000_000
 itself ends here, after some hundred megabytes, with a RecursionError."""
 
 
+MAX_LEVELS = 100_000
+"""How deep expressions that are read from text or a trace may be nested. Freeing one recurses in C
+before Python 3.14, and overflows a stack of 8 MiB, which kills the process, from 128,000 levels
+on."""
+
+
 class _Held(threading.local):
     """How many times the current thread is inside the guard."""
 

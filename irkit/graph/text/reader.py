@@ -346,7 +346,7 @@ class GraphReader(StepReader):
             case ast.AnnAssign(target=ast.Name() as to, annotation=kind, value=ast.expr() as v), _:
                 self._assign(to, self.type(kind), v)
             case ast.Assign(targets=[ast.Name(id=name)], value=value), _ if ALIAS.match(name):
-                self.scope[name] = self.expr(value)
+                self.scope[name] = self.part(value)
             case ast.Assign(targets=[ast.Name() as to], value=value), _:
                 self._assign(to, None, value)
             case ast.Expr(value=ast.Call(func=ast.Name(id="names")) as call), _:

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from irkit.core import DTypeError, ParseError, Span
+from irkit.core import MAX_LEVELS, DTypeError, ParseError, Span, children
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.dtype import BOOL, I64, DType, dtype
 from irkit.ir.expr import (
@@ -65,6 +65,7 @@ class ExprReader:
         """The number of characters before the text that was passed to ``ast``."""
         self.source = ""
         self._depth = 0
+        self._parts: dict[int, tuple[Expr, int]] = {}
 
     def error(self, message: str, node: Any = None, hint: str = "") -> ParseError:
         """Return the error for ``node``, with line and column in the text."""
@@ -106,6 +107,23 @@ class ExprReader:
         result = read(self, node)
         self._depth -= 1
         return result
+
+    def part(self, node: ast.expr) -> Expr:
+        """Turn the syntax tree of a part that has a line of its own into an expression."""
+        made = self.expr(node)
+        levels = 0
+        stack: list[tuple[Expr, int]] = [(made, 1)]
+        while stack:
+            expr, above = stack.pop()
+            named = self._parts.get(id(expr))
+            levels = max(levels, above if named is None else above - 1 + named[1])
+            if named is None:
+                below = [child for child in children(expr) if isinstance(child, Expr)]
+                stack.extend((child, above + 1) for child in below)
+        if levels > MAX_LEVELS:
+            raise self.error(f"expected at most {MAX_LEVELS} levels of nested expressions", node)
+        self._parts[id(made)] = made, levels
+        return made
 
     def index(self, node: ast.expr) -> tuple[Expr, ...]:
         """Read one index, or a tuple of them."""

@@ -191,7 +191,7 @@ def _assign(reader: StmtReader, node: ast.Assign) -> None:
     if not isinstance(target, ast.Name):
         raise reader.error("expected a name or an element of a buffer before '='", target)
     if ALIAS.match(target.id):
-        reader.scope[target.id] = reader.expr(value)
+        reader.scope[target.id] = reader.part(value)
         return
     if isinstance(value, ast.Call):
         if isinstance(value.func, ast.Attribute):

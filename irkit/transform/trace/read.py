@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import msgspec
 
 from irkit.core import (
+    MAX_LEVELS,
     Application,
     FormatError,
     Function,
@@ -36,6 +37,7 @@ from irkit.transform.trace.file import (
 from irkit.transform.trace.size_limits import (
     MAX_FILE_BYTES,
     MAX_HEX_DIGITS,
+    deep_expression,
     oversized_function,
     oversized_value,
 )
@@ -88,6 +90,10 @@ def decode_trace(
     if odd is not None:
         reader.place = "value", odd[0]
         reader.fail(odd[1])
+    deep = deep_expression(body.nodes, reader.nodes)
+    if deep is not None:
+        reader.place = "node", deep
+        reader.fail(f"expressions are nested more than {MAX_LEVELS} deep")
     large = oversized_function(body.nodes, reader.nodes)
     if large is not None:
         at, size = large

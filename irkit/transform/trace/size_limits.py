@@ -7,7 +7,7 @@ which nobody can print. Expressions are exempt: everything that walks them visit
 from collections.abc import Iterable
 from typing import Any, cast
 
-from irkit.core import Function, Node, fields
+from irkit.core import MAX_LEVELS, Function, Node, fields
 from irkit.transform.trace.file import ValueTag
 
 MAX_FILE_BYTES = 1 << 28
@@ -39,6 +39,21 @@ def oversized_function(rows: list[list[Any]], nodes: list[Node]) -> tuple[int, i
     return None
 
 
+def deep_expression(rows: list[list[Any]], nodes: list[Node]) -> int | None:
+    """Find an expression that is nested deeper than may be freed; return its row."""
+    held: dict[type[Node], list[int]] = {}
+    levels: list[int] = []
+    for at, (row, node) in enumerate(zip(rows, nodes, strict=True)):
+        cls = type(node)
+        if cls not in held:
+            held[cls] = _operands(cls)
+        below = [levels[other] for place in held[cls] for other in _numbers(row[place])]
+        levels.append(1 + max(below, default=0))
+        if levels[at] > MAX_LEVELS:
+            return at
+    return None
+
+
 def oversized_value(rows: list[list[Any]]) -> tuple[int, str] | None:
     """Find a value that is immense written out, or nested too deeply; return its row and the
     reason."""
@@ -64,6 +79,13 @@ def _places(cls: type[Node]) -> list[int]:
     if cls.expression:
         return []
     return [at for at, field in enumerate(fields(cls), 1) if field.kind != "data"]
+
+
+def _operands(cls: type[Node]) -> list[int]:
+    """List which items of a row of an expression hold expressions; empty for other nodes."""
+    if not cls.expression:
+        return []
+    return [at for at, field in enumerate(fields(cls), 1) if field.kind == "child"]
 
 
 def _numbers(item: object) -> Iterable[int]:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from irkit.core import ParseError
 from irkit.fuzz import prim_funcs
 from irkit.ir import Expr, PrimFunc, Stmt, level, parse, parse_expr, parse_module, script
+from irkit.ir.text import expr_reader
 from tests.ir.classes import leaves
 
 HEAD = "def f(A: f32[8], x: i64):\n"
@@ -186,3 +187,21 @@ def test_signs_before_a_number_are_counted(signs: int, sign: str) -> None:
     text = f"def f(A: f32[8]):\n    A[0] = {'-' * signs}{sign}2.0\n"
     value = -2.0 if (signs + len(sign)) % 2 else 2.0
     assert f"A[0] = f32({value})" in script(parse(text))
+
+
+def nested(levels: int) -> str:
+    """Return a function whose expression of some levels has a line for each."""
+    parts = "".join(f"    _{at} = -_{at - 1}\n" for at in range(1, levels))
+    return f"{HEAD}    _0 = A[0]\n{parts}    A[0] = _{levels - 1}\n"
+
+
+def test_expressions_deeper_than_can_be_freed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expr_reader, "MAX_LEVELS", 9)
+    assert "A[0] = -" in script(parse(nested(8)))  # The index is the ninth level.
+    assert "at most 9 levels of nested expressions" in str(rejected(nested(9)))
+
+
+@pytest.mark.long
+def test_two_hundred_thousand_nested_expressions_do_not_end_the_process() -> None:
+    with pytest.raises(ParseError, match="at most 100000 levels of nested expressions"):
+        parse(nested(200_000))

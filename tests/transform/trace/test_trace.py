@@ -23,6 +23,7 @@ from irkit.core import (
 )
 from irkit.ir import F32, I64, Add, Const, Evaluate, Expr, For, Neg, PrimFunc, Store, Var
 from irkit.transform import Phase, Pipeline, Trace, define_pass
+from irkit.transform.trace import size_limits
 from irkit.transform.trace.file import MAGIC, TraceBody
 from irkit.transform.trace.read import decode_trace
 from irkit.transform.trace.write import encode_trace
@@ -164,6 +165,18 @@ def test_deep_and_shared_expressions_are_written_once(tmp_path: Path) -> None:
     back = reloaded(one_step(func), tmp_path)
     assert same(back[0].after, func)
     assert (tmp_path / "t.trace").stat().st_size < 1_000_000
+
+
+def test_expressions_deeper_than_can_be_freed_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(size_limits, "MAX_LEVELS", 9)
+    root: Expr = Var("x")
+    for _ in range(8):
+        root = Neg(root, I64)
+    reloaded(one_step(PrimFunc("f", (), Evaluate(root))), tmp_path)
+    with pytest.raises(FormatError, match="expressions are nested more than"):
+        reloaded(one_step(PrimFunc("f", (), Evaluate(Neg(root, I64)))), tmp_path)
 
 
 class Blob:
