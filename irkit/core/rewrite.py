@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 
 from irkit.core.errors import IRKitError
 from irkit.core.module import Function
-from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, with_fields
+from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, fields, with_fields
 from irkit.core.recorder import current_recorder, report_rounds
+from irkit.core.recursion import deep_recursion
 from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
 from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
@@ -40,7 +41,8 @@ def rewrite(
     A rule returns None or the same node to leave it alone. If nothing changed, the same root is
     returned. New statements without a span get that of the node they replace. Each application is
     reported to the recorder. ``applied`` is called with the nodes before and after each application
-    that takes place, so that a pass can update its tables.
+    that takes place, so that a pass can update its tables. Where a statement that stands at several
+    places becomes a binder, it gets symbols of its own from the second place on.
 
     Raises: IRKitError if the annotation cannot be read or is not a class of nodes.
     """
@@ -54,6 +56,7 @@ def rewrite(
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
     new: dict[int, Node] = {}
+    statements = False
     for old in order:
         if new:
             node, is_child = _with_new_children(old, new)
@@ -70,9 +73,83 @@ def rewrite(
                 if applied is not None and made is not node:
                     applied(node, made)
                 node = made
+                statements = statements or not made.expression
         if node is not old:
             new[id(old)] = node
-    return cast(_N, new.get(id(root), root))
+    after = cast(_N, new.get(id(root), root))
+    return _bound_once(order, after) if statements else after
+
+
+_MOST_PLACES = 1 << 16
+"""How many more statements a function may have, written out, than it has objects."""
+
+
+def _bound_once(before: list[Node], after: _N) -> _N:
+    """Return ``after`` with one place for each binder, if statements of ``before`` stood at several
+    places; both lists of nodes are children first."""
+    if not _at_several_places(before):
+        return after
+    several = {id(node) for node in _at_several_places(postorder(after)) if symbols_bound(node)}
+    if not several:
+        return after
+    with deep_recursion:
+        return cast(_N, _OnePlaceEach(after, several).visit(after))
+
+
+def _at_several_places(order: list[Node]) -> list[Node]:
+    """List the statements that stand at several places; none if there are too many places."""
+    seen: set[int] = set()
+    shared: dict[int, Node] = {}
+    sizes: dict[int, int] = {}
+    for node in order:
+        if node.expression:
+            continue
+        size = 1
+        for child in CHILDREN[node.__class__](node):
+            if not child.expression:
+                size += sizes[id(child)]
+                if id(child) in seen:
+                    shared[id(child)] = child
+                seen.add(id(child))
+        sizes[id(node)] = size
+        if size > len(order) + _MOST_PLACES:
+            return []
+    return list(shared.values())
+
+
+class _OnePlaceEach:
+    """A visitor that copies some statements, with new symbols, from their second place on."""
+
+    def __init__(self, root: Node, several: set[int]) -> None:
+        self.several = several
+        self.placed: set[int] = set()
+        self.holding: set[int] = set()
+        for node in postorder(root):
+            below = CHILDREN[node.__class__](node)
+            if id(node) in several or any(id(child) in self.holding for child in below):
+                self.holding.add(id(node))
+
+    def visit(self, node: Node) -> Node:
+        """Return a statement for one more place."""
+        if id(node) not in self.holding:
+            return node
+        changes: dict[str, Any] = {}
+        for field in fields(node.__class__):
+            if field.kind != "child":
+                continue
+            held = getattr(node, field.name)
+            if field.many:
+                made = [self.visit(child) for child in held]
+                if any(a is not b for a, b in zip(made, held, strict=True)):
+                    changes[field.name] = tuple(made)
+            elif held is not None:
+                changes[field.name] = self.visit(held)
+        result = node.replace(**changes)
+        if id(node) in self.placed:
+            return fresh(result)
+        if id(node) in self.several:
+            self.placed.add(id(node))
+        return result
 
 
 class _Dispatch(dict[type[Node], Callable[[Any], Any] | None]):

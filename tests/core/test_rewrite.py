@@ -35,6 +35,7 @@ from irkit.ir import (
     Evaluate,
     Expr,
     For,
+    If,
     Let,
     Load,
     Mul,
@@ -44,7 +45,10 @@ from irkit.ir import (
     Stmt,
     Store,
     Var,
+    lt,
+    script,
     seq,
+    verify,
 )
 
 ONE, TWO = Const(1, I64), Const(2, I64)
@@ -244,6 +248,43 @@ def test_the_first_rule_that_fires_wins() -> None:
     rule = first(lambda node: None, lambda node: node, lambda node: ONE, lambda node: TWO)
     assert rewrite(Var("x"), rule) is ONE
     assert "first(" in rule.__qualname__
+
+
+def test_a_statement_at_two_places_that_becomes_a_binder_binds_its_own_symbol_at_each() -> None:
+    c, n = Buffer("C", (Const(8, I64),), I64), Var("n")
+    store = Store(c, (n,), n)
+    once, nest = Seq((store, store)), If(lt(n, 5), store)
+    both = Seq((nest, nest, store))
+    flat = Seq((once, nest, once))
+
+    def bind(stmt: Store) -> Stmt:
+        var = Var("x")
+        return Let(var, n, stmt.replace(value=var))
+
+    for root in (once, both, flat, If(lt(n, 5), store, store)):
+        func = PrimFunc("f", (c, n), root)
+        after = rewrite(func, bind)
+        places = len(script(func).split("C[n] =")) - 1
+        assert len({id(var) for var in symbols_bound(after.body)}) == places > 1
+        assert not verify(after)
+        assert script(after).count("C[n] = x") == places
+
+
+def test_a_statement_at_two_places_that_binds_nothing_stays_one_object() -> None:
+    c, n = Buffer("C", (Const(8, I64),), I64), Var("n")
+    store = Store(c, (n,), n)
+    after = rewrite(Seq((store, store)), lambda s: s.replace(value=ONE), on=Store)
+    assert after.stmts[0] is after.stmts[1]
+
+
+def test_a_binder_at_more_places_than_can_be_written_out_is_left_to_the_verifier() -> None:
+    c, n = Buffer("C", (Const(8, I64),), I64), Var("n")
+    body: Stmt = Store(c, (n,), n)
+    for _ in range(40):
+        body = If(lt(n, 5), body, body)
+    after = rewrite(body, lambda s: Let(Var("x"), n, s), on=Store)
+    assert isinstance(after, If)
+    assert after.then is after.otherwise
 
 
 def test_substitution_replaces_uses_and_buffers_whose_shape_mentions_the_variable() -> None:
