@@ -1,6 +1,7 @@
 """Verdicts on steps that are right, wrong, out of bounds, endless or imprecise."""
 
 import re
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -266,3 +267,12 @@ def test_a_function_that_fails_on_all_inputs_is_not_checked() -> None:
 def test_inputs_that_do_not_fit_are_an_error(how: Any, message: str) -> None:
     with pytest.raises(IRKitError, match=re.escape(message)):
         verdict(parse(DOT.strip()), changing(lambda s: s.replace(span=None), Store), **how)
+
+
+def test_a_pipeline_in_which_ten_passes_change_a_kernel_is_checked_in_two_seconds() -> None:
+    steps = list(DEFAULT.steps(kernel("CROSS_THREAD_SUMS")))
+    assert sum(step.changed for step in steps) >= 10
+    started = time.process_time()
+    found = check(steps)
+    assert time.process_time() - started < 2  # 1 s when this was written.
+    assert is_trusted(found)

@@ -11,7 +11,8 @@ from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.generators.sample import LOOP_SAMPLES, Unusable
 from irkit.fuzz.picks import picks_of
 from irkit.ir import Const, Expr, PrimFunc, StepLimit, parse, verify
-from irkit.proof import Prover, StepProof, prove_step
+from irkit.proof import Prover, StepProof, Unknown, prove_step
+from irkit.proof.functions import scope
 from irkit.proof.functions.compare import compare_statements
 
 pytest.importorskip("z3")
@@ -322,3 +323,16 @@ def test_no_wrong_mutant_of_many_programs_is_proved() -> None:
     assert not wrong
     assert proved > 100
     assert refused > 1000
+
+
+def test_a_refutation_that_is_not_found_a_second_time_keeps_the_step_from_being_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgets(*_: object) -> Unknown:
+        return Unknown("z3 found no proof in its time", out_of_time=True)
+
+    monkeypatch.setattr(scope, "prove_claim", forgets)
+    found = proof(START.replace("B[i] * 2", "B[i] * 3"))
+    assert not found.proved
+    assert found.refuted is None
+    assert "which differs for some values" in found.message
