@@ -5,21 +5,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest mutation mutation-fuzz mutation-score bench docs format check style types layers clean
+.PHONY: demo test test-long test-oldest bytecode mutation mutation-fuzz mutation-score bench docs format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-test: check
+test: check bytecode
 	$(BIN)/python -m pytest -n 2
 
-test-long: check
+test-long: check bytecode
 	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 -m "long or not long"
+
+# Tests start hundreds of processes. Where Python is told not to write bytecode, or what there is has
+# become old, each would compile irkit for half a second.
+bytecode: $(STAMP)
+	$(BIN)/python -m compileall -q irkit
 
 # The oldest versions that pyproject.toml admits, in an environment of their own.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .ci/oldest.txt -e '.[dev]'
+	.venv-oldest/bin/python -m compileall -q irkit
 	.venv-oldest/bin/python -m pytest -n 2
 
 # Break irkit on purpose, and see whether the checks notice (mutation) or the fuzzer (mutation-fuzz):
