@@ -131,7 +131,7 @@ def _draw_pipeline(picks: Picks) -> Sample:
 
 def _draw_onnx(picks: Picks) -> Sample:
     """Draw a model of some nodes, or one of ONNX's own suite, which has every operator."""
-    return draw_suite_model(picks) if picks.below(2) else draw_model(picks)
+    return draw_suite_model(picks) if picks.below(4) else draw_model(picks)
 
 
 def _draw_text(picks: Picks) -> Sample:

@@ -25,10 +25,13 @@ from tests.mutation.schemata.switches import NONE, SWITCHES
 
 KINDS_DRAWN: tuple[Kind, ...] = (
     *("programs", "schedules", "onnx", "graphs", "pipelines", "schedules"),
-    *("programs", "schedules", "onnx", "graphs", "text"),
+    *("programs", "schedules", "onnx", "graphs", "text", "onnx", "onnx"),
 )
-"""The kinds take turns; text, which is hardly lowered, less often than the others."""
+"""The kinds take turns; text, which is hardly lowered, less often than the others, and ONNX, which
+has the most operators, more often."""
 _INVARIANTS = tuple(INVARIANTS)
+_CALLS = "checks arguments"
+assert _CALLS in INVARIANTS
 _THOROUGH = 10
 _OPTIMISED = 4
 """One case in this many is judged after each pass, and at O3 also without a change."""
@@ -151,9 +154,10 @@ def observe(
 
 
 def _invariants_of(number: int) -> tuple[str, ...]:
-    """Return two of the invariants, in turn."""
+    """Return two of the invariants in turn, and that of calls, which can be wrong in most ways."""
     turn = number // len(KINDS_DRAWN)
-    return tuple(_INVARIANTS[(2 * turn + at) % len(_INVARIANTS)] for at in range(2))
+    by_turns = (_INVARIANTS[(2 * turn + at) % len(_INVARIANTS)] for at in range(2))
+    return tuple(dict.fromkeys((*by_turns, _CALLS)))
 
 
 def observe_with(

@@ -55,7 +55,7 @@ def draw_constants(picks: Picks) -> Sample:
         "programs",
         func,
         DEFAULT,
-        inputs=(InputSet("constants", "special", filled),),
+        inputs=(InputSet("constants", "given", filled),),
         expected=(expected,),
         allowed=(allowed,),
         features=(*features_of(func), "rung:constants"),
