@@ -47,6 +47,11 @@ def written_params(func: PrimFunc) -> set[int]:
     return {number for number, param in enumerate(func.params) if param in stored}
 
 
+def argument_label(func: PrimFunc, number: int) -> str:
+    """Return how errors name a parameter of a function."""
+    return f"argument {number + 1} ({func.params[number].name!r}) of {func.name}"
+
+
 class ArgumentBinder:
     """Binding of the arguments of one call to registers."""
 
@@ -57,7 +62,7 @@ class ArgumentBinder:
         self.bound: dict[Var, str] = {}
 
     def label(self, number: int) -> str:
-        return f"argument {number + 1} ({self.func.params[number].name!r}) of {self.func.name}"
+        return argument_label(self.func, number)
 
     def check_count(self, args: Sequence[Any]) -> None:
         if len(args) != len(self.func.params):

@@ -229,16 +229,17 @@ def measure(place: BufferRegisters, r: Registers, *, given_strides: bool, span: 
     return reach(shape, strides)
 
 
-def settle(place: BufferRegisters, buffer: Buffer, *, span: Span | None) -> Operation:
-    """Return the operation that checks the array of a parameter against its whole shape."""
+def settle(place: BufferRegisters, buffer: Buffer, *, label: str, span: Span | None) -> Operation:
+    """Return the operation that checks the array of a parameter against its whole shape; ``label``
+    names the parameter in errors."""
 
     def check(r: Registers) -> None:
         array, shape = r[place.memory], [int(r[size]) for size in place.shape]
-        if list(array.shape) != shape:
-            raise ShapeError(
-                f"argument {place.name!r} must have shape {shape}, found {list(array.shape)}",
-                span=span,
-            )
+        for axis, (size, found) in enumerate(zip(shape, array.shape, strict=True)):
+            if size != found:
+                raise ShapeError(
+                    f"dimension {axis} of {label} must be {size}; found {found}", span=span
+                )
         measure(place, r, given_strides=buffer.strides is not None, span=span)
         r[place.memory] = _flat(array)
 

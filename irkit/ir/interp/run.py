@@ -9,7 +9,7 @@ from irkit.core import deep_recursion
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
-from irkit.ir.interp.arguments import ArgumentBinder, written_params
+from irkit.ir.interp.arguments import ArgumentBinder, argument_label, written_params
 from irkit.ir.interp.machine import (
     RUN,
     Program,
@@ -44,9 +44,10 @@ class InterpretedFunction:
             if isinstance(param, Buffer)
         }
         self.variables = dict(compiler.variables)
-        for param in func.params:
+        for number, param in enumerate(func.params):
             if isinstance(param, Buffer):
-                compiler.code.emit(settle(compiler.place(param), param, span=func.span))
+                place, label = compiler.place(param), argument_label(func, number)
+                compiler.code.emit(settle(place, param, label=label, span=func.span))
         with np.errstate(all="ignore"):  # Constants are rounded to their types.
             compiler.compile(func.body)
         self.result = compiler.last
