@@ -20,12 +20,13 @@ After::
 A condition that reads memory stays: the loop may change what it reads.
 """
 
-from irkit.core import any_node, fresh, remark, rewrite, walk
+from irkit.core import any_node, deep_recursion, fresh, remark, rewrite, walk
 from irkit.ir import Expr, For, If, Load, PrimFunc, Stmt, Var, conjuncts, logical_and
 from irkit.transform import define_pass
 
 
 @define_pass(idempotent=True)
+@deep_recursion
 def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
     """Move the condition around the body of a loop out of it, if it is the same in every iteration;
     with an else, each branch gets a loop of its own."""
@@ -42,8 +43,13 @@ def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
         inside = branch.then
         if varying:
             inside = branch.replace(cond=logical_and(*varying))
-        otherwise = None if branch.otherwise is None else fresh(loop.replace(body=branch.otherwise))
-        return If(logical_and(*steady), loop.replace(body=inside), otherwise)
+        # The loops of the branches can hold conditions of their own now.
+        then = loop.replace(body=inside)
+        then = hoist(then) or then
+        if branch.otherwise is None:
+            return If(logical_and(*steady), then, None)
+        otherwise = fresh(loop.replace(body=branch.otherwise))
+        return If(logical_and(*steady), then, hoist(otherwise) or otherwise)
 
     return rewrite(func, hoist, on=For)
 
