@@ -54,21 +54,27 @@ def inputs_are_checked(case: ModelCase, number: int) -> None:
         _compare(right, model.run(spread), "the model of arrays with gaps")
         for name in inputs:
             for change, expected in _WRONG:
-                _must_raise(model, change(inputs, name, number), expected)
+                quoted = repr(f"{name} else" if change is _unknown else name)
+                _must_raise(model, change(inputs, name, number), expected, quoted)
 
 
-def _must_raise(model: Model, inputs: _Inputs | None, expected: type[IRKitError]) -> None:
+def _must_raise(
+    model: Model, inputs: _Inputs | None, expected: type[IRKitError], quoted: str
+) -> None:
+    """Check the class of the error for wrong inputs, and that it names the one that is wrong."""
     if inputs is None:
         return
     try:
         model.run(inputs)
     except IRKitError as error:
-        if type(error) is expected:
+        if type(error) is expected and quoted in error.message:
             return
         found = f"{type(error).__name__}: {error}"
     else:
         found = "nothing"
-    raise WrongSample("broken", f"wrong inputs raise {found}, expected {expected.__name__}")
+    raise WrongSample(
+        "broken", f"wrong inputs raise {found}, expected {expected.__name__} for {quoted}"
+    )
 
 
 def _inputs(case: ModelCase, model: Model) -> list[_Inputs]:

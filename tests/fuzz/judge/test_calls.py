@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from irkit.core import ShapeError
 from irkit.fuzz.generators import Kind
 from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.judge import Outcome, judge
@@ -77,3 +78,32 @@ def test_inputs_of_a_model_that_are_not_checked_are_found(monkeypatch: pytest.Mo
     found = found_in("graphs", "checks arguments", 10)
     assert found is not None
     assert "wrong inputs raise nothing, expected" in found.message
+
+
+def test_an_error_that_does_not_name_the_wrong_input_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = model._check_input  # pyright: ignore[reportPrivateUsage]
+
+    def check(spec: Any, dtype: Any, given: Any) -> Any:
+        try:
+            return right(spec, dtype, given)
+        except ShapeError:
+            raise ShapeError("an input is wrong") from None
+
+    monkeypatch.setattr(model, "_check_input", check)
+    found = found_in("graphs", "checks arguments", 10)
+    assert found is not None
+    assert "expected ShapeError for 'x" in found.message
+
+
+def test_kernels_with_other_names_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = kernel.build_kernels
+    monkeypatch.setattr(
+        kernel,
+        "build_kernels",
+        lambda funcs, target: right([f.replace(name=f"{f.name}_") for f in funcs], target),
+    )
+    found = found_in("programs", "checks arguments", 1)
+    assert found is not None
+    assert "have other names" in found.message

@@ -87,7 +87,9 @@ def test_a_size_that_is_an_expression_is_checked_when_all_is_bound() -> None:
     a, b = Buffer("A", (n * 2,), F32), Buffer("B", (n,), F32)
     func = PrimFunc("f", (a, b), Store(b, (index(0),), a[1]))
     interpret(func, ones(6), ones(3))
-    with pytest.raises(ShapeError, match=r"dimension 0 of argument 1 \('A'\) of f must be 6; found 5"):
+    with pytest.raises(
+        ShapeError, match=r"dimension 0 of argument 1 \('A'\) of f must be 6; found 5"
+    ):
         interpret(func, ones(5), ones(3))
 
 
