@@ -23,6 +23,7 @@ PROOFS = (
     "tests/proof/test_transfer_functions.py",
     "tests/proof/test_folds.py",
     "tests/proof/test_sum_rules.py",
+    "tests/proof/test_smallest_ranges.py",
 )
 _ROOT = Path(__file__).parents[3]
 _SECONDS = 600.0
