@@ -10,6 +10,7 @@ import onnx
 from irkit.core import IRKitError
 from irkit.frontend.onnx import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases
 from irkit.ir import from_numpy
 from tests.frontend.onnx import node_cases as suite
 
@@ -84,7 +85,7 @@ def _versions() -> Mapping[str, list[int]]:
 
 
 def _accepted() -> list[suite.NodeCase]:
-    refused = suite.refused()
+    refused = refused_cases()
     return [case for case in suite.node_cases() if case.name not in refused]
 
 

@@ -16,6 +16,7 @@ from onnx import TensorProto
 from onnx.helper import make_node
 
 from irkit.frontend.onnx import CONVERTERS, shape_values
+from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases
 from irkit.runtime import Model
 from tests.frontend.onnx import node_cases as suite
 from tests.frontend.onnx.models import floats, model_of
@@ -30,7 +31,7 @@ def outcomes() -> dict[str, suite.Outcome]:
 
 @cache
 def accepted() -> list[suite.NodeCase]:
-    return [case for case in suite.node_cases() if case.name not in suite.refused()]
+    return [case for case in suite.node_cases() if case.name not in refused_cases()]
 
 
 @cache
@@ -50,7 +51,7 @@ def test_no_case_is_wrong_by_the_interpreter() -> None:
 
 def test_cases_that_are_refused_are_listed_with_their_reasons() -> None:
     found = {name: each.reason for name, each in outcomes().items() if each.status == "refused"}
-    assert found == suite.refused()
+    assert found == refused_cases()
 
 
 def judged_natively(cases: list[suite.NodeCase]) -> list[str]:
