@@ -14,7 +14,7 @@ from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.flags.programs import SHAPE, shapes_of
+from irkit.cli.flags.programs import CONVERTER, SHAPE, shapes_of
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
@@ -44,6 +44,7 @@ _with_model_flags = as_value(
     (
         click.option("-o", "--output", required=True, type=NEW_FILE, help="The package to write."),
         SHAPE,
+        CONVERTER,
         click.option(
             "--trace",
             type=NEW_FILE,

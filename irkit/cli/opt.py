@@ -20,7 +20,7 @@ from irkit.cli.flags.placement import (
     add_current_directory_for,
 )
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.flags.programs import SHAPE, read_program, shapes_of
+from irkit.cli.flags.programs import CONVERTER, SHAPE, read_program, shapes_of
 from irkit.cli.flags.prove_flag import PROVE
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
@@ -116,6 +116,7 @@ _with_golden_flags = as_value(
 @with_print_flags
 @PROVE
 @SHAPE
+@CONVERTER
 @click.option("--time-rules", is_flag=True, help="Print a table of the rules: hits and time.")
 def opt(
     file: str,

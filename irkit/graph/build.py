@@ -62,6 +62,7 @@ class Builder:
         """Loop functions that are called, by name; the module of the function must hold them."""
         self._params: list[Value] = []
         self._bindings: list[Bind] = []
+        self._bound: set[Value] = set()
 
     def param(
         self,
@@ -73,6 +74,7 @@ class Builder:
         found = shape if isinstance(shape, Type) else tensor_type(shape, dtype)
         value = Value(self.names(name), found)
         self._params.append(value)
+        self._bound.add(value)
         return value
 
     def op(
@@ -177,7 +179,12 @@ class Builder:
                 raise
             raise error.__class__(error.message, hint=error.hint, span=span) from None
         self._bindings.append(Bind(value, step, span))
+        self._bound.add(value)
         return value
+
+    def binds(self, value: Value) -> bool:
+        """Return True if a value is a parameter or a binding of this body."""
+        return value in self._bound
 
     def body(self, result: Value) -> Body:
         """Return the finished body."""

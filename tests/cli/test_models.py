@@ -174,3 +174,32 @@ def test_squeezenet_is_checked_in_seconds_and_bisected_in_a_minute(tmp_path: Pat
     assert cpu_time() - started < 60
     assert "phase 2: 'shorten{" in done.stdout
     assert (tmp_path / "reduced/test_reduced.py").exists()
+
+
+CONVERTERS = """\
+from irkit.frontend.onnx import register
+
+
+@register("com.example.verbs", "Mine")
+def mine(node):
+    return node.op("tanh", node.input(0))
+"""
+
+
+def test_a_registered_converter_serves_verbs_that_read_models(shell: Shell) -> None:
+    shell.write("verb_converters.py", CONVERTERS)
+    shell.write("net_passes.py", PASSES)
+    node = onnx.helper.make_node("Mine", ["x"], ["y"], domain="com.example.verbs")
+    model = model_of([node], {"x": (4,)}, ["y"], opset=17)
+    model.opset_import.append(onnx.helper.make_opsetid("com.example.verbs", 1))
+    (shell.folder / "own.onnx").write_bytes(model.SerializeToString())
+    mine = ("--converter", "verb_converters:mine")
+    refused = shell("opt", "own.onnx")
+    assert refused.code == 2
+    assert "--converter MODULE:FUNCTION" in refused.err
+    assert "tanh" in shell("opt", "own.onnx", *mine).out
+    # The worker that runs the user's pass gets the imported graph, and needs no converter.
+    broken = ("--pass", "graph:net_passes:negate")
+    found = shell("bisect", "own.onnx", *mine, *broken)
+    assert found.code == 1
+    assert "negate" in found.out

@@ -10,7 +10,7 @@ import numpy as np
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
-from irkit.cli.flags.programs import SHAPE, ProgramFile, kind_of, read_program, shapes_of
+from irkit.cli.flags.programs import CONVERTER, SHAPE, ProgramFile, kind_of, read_program, shapes_of
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, as_target
@@ -45,6 +45,7 @@ _OPTIONS: tuple[Option, ...] = (
     ),
     SCHEDULE,
     SHAPE,
+    CONVERTER,
 )
 MODEL_STEPS = 50_000
 """Most steps that the interpreter may take for a kernel of a model: native code runs the larger

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import read_text
+from irkit.cli.flags.placement import add_current_directory
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
@@ -22,6 +23,26 @@ SHAPE = click.option(
     multiple=True,
     metavar="NAME=1,3,224,224",
     help="Fix the shape of an input of a model. Repeatable.",
+)
+
+
+def _load_converters(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]) -> None:
+    if not paths:
+        return
+    from irkit.frontend.onnx import load_converter
+
+    add_current_directory()
+    for path in paths:
+        load_converter(path)
+
+
+CONVERTER = click.option(
+    "--converter",
+    multiple=True,
+    metavar="MODULE:FUNCTION",
+    expose_value=False,
+    callback=_load_converters,
+    help="Import a registered converter for an ONNX operator of your own. Repeatable.",
 )
 MANY = 8
 _HEAD = 4096

@@ -3,7 +3,7 @@
 Reading order: model_file and encoding_errors (reading a file), schemas and functions (what ONNX
 says of an operator), model_checks (what is refused before the import), importer (inputs and
 outputs), node_walk (the nodes), onnx_node and known_arrays (one node, as a converter sees it),
-convert.
+convert, user_converters (those that users register).
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an
 attribute that the operator does not have at its version is an error, and external data are read
@@ -43,7 +43,14 @@ from irkit.frontend.onnx.model_parts import (
     with_inputs as with_inputs,
 )
 from irkit.frontend.onnx.onnx_node import (
+    Converter as Converter,
     DataDependent as DataDependent,
     ImportFailed as ImportFailed,
+    OnnxNode as OnnxNode,
     UnknownShape as UnknownShape,
+)
+from irkit.frontend.onnx.user_converters import (
+    load_converter as load_converter,
+    register as register,
+    unregister as unregister,
 )

@@ -10,6 +10,7 @@ from irkit.frontend.onnx.control_flow import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS
 from irkit.frontend.onnx.functions import Functions, body_of, has_body
 from irkit.frontend.onnx.schemas import domain_of, opsets_of, version_of
+from irkit.frontend.onnx.user_converters import REMEDY, user_converter
 
 
 class UnsupportedModel(IRKitError):
@@ -19,7 +20,9 @@ class UnsupportedModel(IRKitError):
         self.operators = tuple(operators)
         lines = "".join(f"\n  {name}-{version}: node {node!r}" for name, version, node in operators)
         count = len({name for name, _, _ in operators})
-        super().__init__(f"the model uses {count} operators that irkit does not support:{lines}")
+        super().__init__(
+            f"the model uses {count} operators that irkit does not support:{lines}", hint=REMEDY
+        )
 
 
 def check_well_formed(model: onnx.ModelProto) -> None:
@@ -115,6 +118,8 @@ def check_supported(
         if local is None and version and (name in CONVERTERS or name in CONTROL_FLOW):
             graphs = [attr.g for attr in node.attribute if attr.type == onnx.AttributeProto.GRAPH]
             left += [(inner, versions) for graph in graphs for inner in graph.node]
+            continue
+        if local is None and user_converter(node, versions):
             continue
         body = local or body_of(node, versions)
         if body is not None:

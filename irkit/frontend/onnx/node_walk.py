@@ -24,6 +24,7 @@ from irkit.frontend.onnx.onnx_node import (
     to_array,
 )
 from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
+from irkit.frontend.onnx.user_converters import user_converter
 from irkit.graph import Builder, Value
 from irkit.ir import from_numpy
 
@@ -124,22 +125,26 @@ class NodeWalk:
     def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         name = converter_name(proto)
         schema = schema_of(proto, self.opsets)
+        function = self.functions.local(proto)
+        own = name in CONVERTERS or name in CONTROL_FLOW
+        users = None if function or own else user_converter(proto, self.opsets)
         node = OnnxNode(
             proto,
-            version=0 if schema is None else schema.since_version,
+            version=schema.since_version if schema else users.since if users else 0,
             defaults={} if schema is None else defaults_of(schema),
             inputs=[self._operand(proto, each, nodes) for each in proto.input],
             builder=self.builder,
             known=self.known,
-            shape_inputs=SHAPE_INPUTS.get(name, ()),
+            shape_inputs=users.shape_inputs if users else SHAPE_INPUTS.get(name, ()),
         )
         if len(proto.input) > MAX_INPUTS:
             raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")
-        function = self.functions.local(proto)
         unknown = "" if function else unknown_part(proto, self.opsets)
         if unknown:
             raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
-        if function is None and (name in CONVERTERS or name in CONTROL_FLOW):
+        if users is not None:
+            outputs = users.convert(node)
+        elif function is None and own:
             outputs = self._converted(node, name)
         else:
             body = function or self.functions.standard(node, self.opsets)
