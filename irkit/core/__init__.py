@@ -95,6 +95,7 @@ from irkit.core.rules import (
     Rules as Rules,
     first as first,
     fixpoint as fixpoint,
+    written_at as written_at,
 )
 from irkit.core.same import (
     equal as equal,

@@ -1,7 +1,7 @@
 """The graph IR: functions over tensors, as bindings of operators.
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
-to make it); flow, text, verify, interp, memory; codec, level.
+to make it); flow, text, verify, interp, memory; patterns (rules as data); codec, level.
 
 Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
 dimensions that are not surely the same do not broadcast. Operators are data (``ops``): attributes
@@ -87,6 +87,30 @@ from irkit.graph.ops import (
     attributes as attributes,
     op_spec as op_spec,
     same_shape as same_shape,
+)
+from irkit.graph.patterns.graph_facts import (
+    GraphFacts as GraphFacts,
+)
+from irkit.graph.patterns.pattern import (
+    Either as Either,
+    Match as Match,
+    OpPattern as OpPattern,
+    Pattern as Pattern,
+    ValuePattern as ValuePattern,
+    dtype_of_value as dtype_of_value,
+    either as either,
+    extents_of as extents_of,
+    hole as hole,
+    known as known,
+    match as match,
+    number as number,
+    op as op,
+)
+from irkit.graph.patterns.rules import (
+    GraphRule as GraphRule,
+    Replacement as Replacement,
+    apply_rules as apply_rules,
+    graph_rule as graph_rule,
 )
 from irkit.graph.text.printer import (
     script as script,

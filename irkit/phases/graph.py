@@ -5,14 +5,27 @@ from irkit.passes.graph import (
     eliminate_dead_nodes,
     fold_batch_norm,
     fold_constants,
+    fold_zero_points,
     fuse_ops,
     lower_to_loops,
+    multiply_dequantized,
     plan_memory,
     simplify_graph,
 )
 from irkit.transform import Order, Phase, Pipeline
 
 ORDER = (
+    Order(
+        "multiply-dequantized",
+        "fold-zero-points",
+        "it makes products of differences from zero points",
+    ),
+    Order(
+        "multiply-dequantized",
+        "fold-constants",
+        "weights that are scaled by then can no longer be multiplied as integers",
+    ),
+    Order("fold-zero-points", "fold-constants", "it leaves arithmetic on weights"),
     Order(
         "fold-batch-norm",
         "fold-constants",
@@ -32,6 +45,8 @@ GRAPH = Pipeline(
             "graph",
             (
                 simplify_graph,
+                multiply_dequantized,
+                fold_zero_points,
                 fold_batch_norm,
                 fold_constants,
                 eliminate_dead_nodes,

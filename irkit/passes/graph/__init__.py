@@ -1,7 +1,7 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
-Reading order, that of the phases: simplify_graph, fold_batch_norm, fold_constants,
-eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
+Reading order, that of the phases: simplify_graph, multiply_dequantized, fold_zero_points,
+fold_batch_norm, fold_constants, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.eliminate_dead_nodes import (
@@ -13,11 +13,17 @@ from irkit.passes.graph.fold_batch_norm import (
 from irkit.passes.graph.fold_constants import (
     fold_constants as fold_constants,
 )
+from irkit.passes.graph.fold_zero_points import (
+    fold_zero_points as fold_zero_points,
+)
 from irkit.passes.graph.fuse_ops import (
     fuse_ops as fuse_ops,
 )
 from irkit.passes.graph.lower_to_loops import (
     lower_to_loops as lower_to_loops,
+)
+from irkit.passes.graph.multiply_dequantized import (
+    multiply_dequantized as multiply_dequantized,
 )
 from irkit.passes.graph.plan_memory import (
     plan_memory as plan_memory,

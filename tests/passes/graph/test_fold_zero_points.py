@@ -1,0 +1,49 @@
+"""Zero points leave integer products with constant weights."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irkit.fuzz import check_pass
+from irkit.graph import interpret, parse
+from irkit.passes.graph import eliminate_dead_nodes, fold_zero_points
+from tests.passes.graph.aimed_graphs import integer_products
+from tests.passes.graph.programs import ops
+
+PADDED = """\
+def main(x: u8[1, 1, 3, 3]):
+    w: i16[1, 1, 2, 2] = constant([1, -2, 3, 4])
+    z: i16[1] = constant([200])
+    a = cast(x, dtype="i16")
+    b = subtract(a, z)
+    y = conv_integer(b, w, pads=(1, 0, 0, 1))
+    return y
+"""
+
+
+def test_pads_of_a_convolution_hold_the_zero_point() -> None:
+    func = parse(PADDED)
+    after = eliminate_dead_nodes(fold_zero_points(func))
+    assert ops(after) == ["pad", "conv_integer", "cast", "multiply", "subtract"]
+    x = np.arange(9, dtype=np.uint8).reshape(1, 1, 3, 3)
+    np.testing.assert_array_equal(
+        np.asarray(interpret(after, [x])), np.asarray(interpret(func, [x]))
+    )
+
+
+LEFT = [
+    ("constant([200])", "constant([300])"),
+    ("x: u8", "x: i16"),
+    ("z: i16[1] = constant([200])", "z: i16[1, 1, 1, 3] = constant([200, 1, 2])"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), LEFT)
+def test_a_zero_point_stays_where_pads_cannot_hold_it(old: str, new: str) -> None:
+    func = parse(PADDED.replace("-2", "1000").replace(old, new))
+    assert fold_zero_points(func) is func
+
+
+@check_pass(fold_zero_points, strategy=integer_products, examples=40)
+def test_drawn_graphs_keep_their_results(case: Any) -> None: ...
