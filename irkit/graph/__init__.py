@@ -88,6 +88,11 @@ from irkit.graph.ops import (
     op_spec as op_spec,
     same_shape as same_shape,
 )
+from irkit.graph.ops.packed_weights import (
+    MIDDLE as MIDDLE,
+    packed as packed,
+    unpacked as unpacked,
+)
 from irkit.graph.patterns.graph_facts import (
     GraphFacts as GraphFacts,
 )

@@ -9,6 +9,7 @@ from irkit.passes.graph import (
     fuse_ops,
     lower_to_loops,
     multiply_dequantized,
+    pack_weights,
     plan_memory,
     simplify_graph,
 )
@@ -25,6 +26,7 @@ ORDER = (
         "fold-constants",
         "weights that are scaled by then can no longer be multiplied as integers",
     ),
+    Order("pack-weights", "fold-constants", "weights that are scaled by then are packed no more"),
     Order("fold-zero-points", "fold-constants", "it leaves arithmetic on weights"),
     Order(
         "fold-batch-norm",
@@ -47,6 +49,7 @@ GRAPH = Pipeline(
                 simplify_graph,
                 multiply_dequantized,
                 fold_zero_points,
+                pack_weights,
                 fold_batch_norm,
                 fold_constants,
                 eliminate_dead_nodes,

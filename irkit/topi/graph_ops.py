@@ -8,7 +8,16 @@ from irkit.core import IRKitError
 from irkit.graph import Op, OpOptions, attributes
 from irkit.ir import INTRINSICS, Expr
 from irkit.te import Tensor, elementwise
-from irkit.topi import broadcast, elementwise as pointwise, index, linear, nn, reduction, shape
+from irkit.topi import (
+    broadcast,
+    elementwise as pointwise,
+    index,
+    linear,
+    nn,
+    packed_weights,
+    reduction,
+    shape,
+)
 
 Tensors = Sequence[Tensor]
 Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]
@@ -135,6 +144,7 @@ RULES: dict[str, Rule] = {
     "logical_xor": _scalar("logical_xor", ir.ne),
     "lrn": _lrn,
     "matmul": _plain(linear.matmul),
+    "matmul_4bit": lambda args, o: packed_weights.matmul_4bit(*args, block=o.int("block")),
     "matmul_integer": lambda args, o: linear.matmul(*args, out_dtype="i32"),
     "max": _reduction(reduction.max),
     "max_pool": _max_pool,

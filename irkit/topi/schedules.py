@@ -19,7 +19,6 @@ from irkit.ir import (
     Block,
     Buffer,
     Call,
-    Cast,
     Conditional,
     Const,
     Expr,
@@ -125,21 +124,23 @@ def _is_free(block: Block, store: Store, readers: list[Block]) -> bool:
     return plain or last not in variables(value)
 
 
+def _is_any(load: Load) -> bool:
+    return True
+
+
 class _Product:
-    """A sum of products: its loops, and which operand each axis moves."""
+    """A sum of products: its two operands, and which axes each of them depends on."""
 
     def __init__(self, block: Block, store: Store) -> None:
-        self.block = block
         value = store.value
         term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
-        both = (term.a, term.b) if isinstance(term, Mul) else ()
-        # Narrow numbers are widened where they are read.
-        sides = [side.value if isinstance(side, Cast) else side for side in both]
-        self.operands = [side for side in sides if isinstance(side, Load)]
-        self.matches = len(self.operands) == 2
+        self.operands = [term.a, term.b] if isinstance(term, Mul) else []
+        self.matches = bool(self.operands) and all(
+            any_node(side, Load, _is_any) for side in self.operands
+        )
 
-    def moves(self, operand: Load, axis: Axis) -> bool:
-        return any(axis.var in set(walk(index, on=Var)) for index in operand.indices)
+    def moves(self, operand: Expr, axis: Axis) -> bool:
+        return axis.var in variables(operand)
 
 
 class _Tile(msgspec.Struct, frozen=True):

@@ -133,6 +133,9 @@ class _Importer:
         self.walk.convert(self.graph.node)
         names = [info.name for info in self.graph.output]
         results = [self.walk.result(name, "model") for name in names]
+        for name, value in zip(names, results, strict=True):
+            if value in self.known.ranges:
+                raise ImportFailed(f"output {name!r} has a type of fewer than 8 bits")
         cuts, counts = self._cuts(names)
         given = tuple(info.name for info in inputs if info.name not in self.values)
         attrs: dict[str, Any] = {"inputs": given, "outputs": (*names, *counts)}

@@ -15,6 +15,7 @@ from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import check_supported, converter_name
+from irkit.frontend.onnx.narrow_integers import in_bytes
 from irkit.frontend.onnx.onnx_node import (
     Counted,
     DataDependent,
@@ -117,10 +118,13 @@ class NodeWalk:
 
     def constant(self, name: str, array: NDArray[np.generic]) -> None:
         """Add a constant to the scope."""
+        array, limits = in_bytes(array)
         from_numpy(array.dtype)
         value = self.builder.constant(array, name=name, span=Span("onnx", name))
         self.scope[name] = value
         self.known[value] = array
+        if limits is not None:
+            self.known.ranges[value] = limits
 
     def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         name = converter_name(proto)

@@ -13,6 +13,7 @@ from onnx import numpy_helper
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
+from irkit.frontend.onnx.narrow_integers import in_bytes
 from irkit.graph import Builder, TensorType, TupleType, Value, as_attrs
 from irkit.ir import DType, PrimFunc, as_int, numpy_dtype
 
@@ -150,9 +151,10 @@ class OnnxNode:
 
     def constant(self, array: NDArray[np.generic]) -> Value:
         """Emit a constant; later converters can read its value."""
+        array, limits = in_bytes(array)
         value = self.builder.constant(array, name=f"{self.label}_const", span=self.span)
         self._known[value] = array
-        return value
+        return value if limits is None else self.in_range(value, limits)
 
     def input(self, at: int) -> Value:
         """Return a required input."""
@@ -196,6 +198,16 @@ class OnnxNode:
         """Return True if all elements of a value are known to be 0."""
         known = self._known.get(value)
         return known is not None and not np.any(known)
+
+    def range_of(self, value: Value) -> tuple[int, int] | None:
+        """Return the least and the largest number of a type of fewer than 8 bits; None for a value
+        of another type."""
+        return self._known.ranges.get(value)
+
+    def in_range(self, value: Value, limits: tuple[int, int]) -> Value:
+        """Note that the type of a value has fewer than 8 bits, and return it."""
+        self._known.ranges[value] = limits
+        return value
 
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
         origin = self._known.origin(value).name

@@ -37,9 +37,11 @@ def schema_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> Any:
 
 def version_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> int:
     """Return the version in which an operator last changed at or before that of the model; 0 if it
-    did not exist yet."""
-    schema = schema_of(node, opsets)
-    return 0 if schema is None else int(schema.since_version)
+    did not exist yet. Of a domain that ONNX says nothing about, it is that of the model."""
+    schema, domain = schema_of(node, opsets), domain_of(node)
+    if schema is not None:
+        return int(schema.since_version)
+    return opsets.get(domain, 0) if domain and not domain.startswith("ai.onnx") else 0
 
 
 def unknown_part(node: onnx.NodeProto, opsets: Mapping[str, int]) -> str:

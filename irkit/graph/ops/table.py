@@ -8,6 +8,7 @@ from irkit.graph.ops.indexing import INDEXING
 from irkit.graph.ops.integer_products import INTEGER_PRODUCTS
 from irkit.graph.ops.linear import LINEAR
 from irkit.graph.ops.normalization import NORMALIZATION
+from irkit.graph.ops.packed_weights import PACKED_WEIGHTS
 from irkit.graph.ops.pooling import POOLING
 from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.shaping import SHAPING
@@ -19,6 +20,7 @@ _FAMILIES = (
     BROADCAST,
     LINEAR,
     INTEGER_PRODUCTS,
+    PACKED_WEIGHTS,
     POOLING,
     REDUCTION,
     NORMALIZATION,

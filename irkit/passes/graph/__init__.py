@@ -1,7 +1,8 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
-Reading order, that of the phases: simplify_graph, multiply_dequantized, fold_zero_points,
-fold_batch_norm, fold_constants, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
+Reading order, that of the phases: simplify_graph; multiply_dequantized, fold_zero_points,
+pack_weights; fold_batch_norm, fold_constants; eliminate_dead_nodes, fuse_ops, lower_to_loops,
+plan_memory.
 """
 
 from irkit.passes.graph.eliminate_dead_nodes import (
@@ -24,6 +25,9 @@ from irkit.passes.graph.lower_to_loops import (
 )
 from irkit.passes.graph.multiply_dequantized import (
     multiply_dequantized as multiply_dequantized,
+)
+from irkit.passes.graph.pack_weights import (
+    pack_weights as pack_weights,
 )
 from irkit.passes.graph.plan_memory import (
     plan_memory as plan_memory,

@@ -1,7 +1,7 @@
 """The table of operators in the documentation is the one of now."""
 
 from irkit.frontend.onnx import CONVERTERS
-from tests.frontend.onnx.operator_matrix import BEGIN, PAGE, page
+from tests.frontend.onnx.operator_matrix import BEGIN, OTHERS, PAGE, page
 
 
 def test_the_table_of_operators_is_current() -> None:
@@ -12,7 +12,8 @@ def test_the_table_of_operators_is_current() -> None:
 def test_every_converter_has_a_row_and_a_stale_row_is_noticed() -> None:
     text = PAGE.read_text("utf-8")
     table = text[text.index(BEGIN) :]
-    assert {name for name in CONVERTERS if f"\n| {name} |" not in table} == set()
+    assert all(f"\n| {name} |" in table for name in CONVERTERS if not name.startswith(OTHERS))
+    assert all(name in text for name in CONVERTERS)
     stale = text.replace("| Abs |", "| Absent |")
     assert stale != text
     assert page(stale) != stale

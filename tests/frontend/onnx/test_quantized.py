@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import TensorProto
-from onnx.helper import make_node
+from onnx.helper import make_node, make_opsetid
 
 import irkit
-from irkit.frontend.onnx import import_onnx
+from irkit.frontend.onnx import ImportFailed, import_onnx
 from irkit.graph import arrays_of, interpret
 from tests.frontend.onnx.models import model_of
 
@@ -26,8 +27,9 @@ def results(nodes: list[Any], x: Any, constants: dict[str, Any]) -> list[Any]:
     """Return the output 'y' of a model, by the interpreter and by native code."""
     kind = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8, "float32": TensorProto.FLOAT}
     model = model_of(
-        nodes, {"x": x.shape}, ["y"], opset=21, constants=constants, dtype=kind[x.dtype.name]
+        nodes, {"x": x.shape}, ["y"], opset=25, constants=constants, dtype=kind[x.dtype.name]
     )
+    model.opset_import.append(make_opsetid("com.microsoft", 1))
     (interpreted,) = arrays_of(interpret(import_onnx(model), {"x": x}))
     return [interpreted, irkit.compile(model).run({"x": x})["y"]]
 
@@ -143,3 +145,62 @@ def test_quantising_rounds_halves_to_even_and_saturates(kind: str, form: str) ->
     nodes = [make_node("DequantizeLinear", ["x", "s", "z"], ["y"], **options)]
     for found in results(nodes, expected, {"s": scale, "z": zero}):
         np.testing.assert_array_equal(found, back)
+
+
+@pytest.mark.parametrize("kind", ["int4", "uint4", "int2", "uint2"])
+def test_constants_of_few_bits_are_read(kind: str) -> None:
+    dtype = np.dtype(getattr(ml_dtypes, kind))
+    least, most = int(ml_dtypes.iinfo(dtype).min), int(ml_dtypes.iinfo(dtype).max)
+    w = RNG.integers(least, most + 1, (4, 6)).astype(dtype)
+    scale, zero = RNG.choice([0.5, 2.0], (2, 6)).astype("f"), np.full((2, 6), most).astype(dtype)
+    nodes = [
+        make_node("DequantizeLinear", ["w", "s", "z"], ["d"], axis=0, block_size=2),
+        make_node("Add", ["x", "d"], ["y"]),
+    ]
+    x = RNG.normal(size=(4, 6)).astype("f")
+    expected = x + (w.astype("f") - most) * np.repeat(scale, 2, 0)
+    for found in results(nodes, x, {"w": w, "s": scale, "z": zero}):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_quantising_to_4_bits_saturates_there(named: bool) -> None:
+    x = RNG.integers(-100, 100, (5, 5)).astype("f") / 4
+    zero = np.array(1 if named else 0).astype(ml_dtypes.int4)
+    given = ["x", "s", "z"] if named else ["x", "s"]
+    options = {} if named else {"output_dtype": TensorProto.INT4}
+    nodes = [
+        make_node("Reshape", ["z0", "shape"], ["z"]),
+        make_node("QuantizeLinear", given, ["q"], **options),
+        make_node("DequantizeLinear", ["q", "s", "z"], ["y"]),
+    ]
+    constants = {"s": np.float32(0.5), "z0": zero.reshape(1), "shape": np.zeros(0, np.int64)}
+    expected = (np.clip(np.rint(x / 0.5) + int(zero), -8, 7) - int(zero)) * 0.5
+    for found in results(nodes, x, constants):
+        np.testing.assert_array_equal(found, expected.astype("f"))
+
+
+def test_a_result_of_few_bits_is_refused() -> None:
+    nodes = [make_node("QuantizeLinear", ["x", "s"], ["y"], output_dtype=TensorProto.INT4)]
+    with pytest.raises(ImportFailed, match="output 'y' has a type of fewer than 8 bits"):
+        results(nodes, np.zeros((2, 2), "f"), {"s": np.float32(0.5)})
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize(("rows", "block"), [(64, 16), (40, 16), (32, 32)])
+def test_a_product_with_packed_weights_unpacks_them(rows: int, block: int, zeros: bool) -> None:
+    columns, blocks = 5, -(-rows // block)
+    numbers = RNG.integers(0, 16, (columns, blocks * block)).astype(np.uint8)
+    packed = (numbers[:, ::2] | numbers[:, 1::2] << 4).reshape(columns, blocks, block // 2)
+    scales = RNG.uniform(0.5, 2, (columns, blocks)).astype("f")
+    zero = RNG.integers(0, 16, (columns, 2 * -(-blocks // 2))).astype(np.uint8)
+    given = {"b": packed, "s": scales.reshape(-1)}
+    if zeros:
+        given["z"] = (zero[:, ::2] | zero[:, 1::2] << 4).reshape(-1)
+    options = {"K": rows, "N": columns, "bits": 4, "block_size": block}
+    node = make_node("MatMulNBits", ["x", *given], ["y"], domain="com.microsoft", **options)
+    x = RNG.integers(-3, 4, (3, rows)).astype("f")
+    each = np.repeat(zero[:, :blocks] if zeros else np.full((columns, blocks), 8), block, 1)
+    weights = (numbers.astype(float) - each) * np.repeat(scales, block, 1)
+    for found in results([node], x, given):
+        np.testing.assert_allclose(found, x @ weights[:, :rows].T, 1e-5, 1e-4)

@@ -111,6 +111,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "conv": ([IMAGE, floats(3, 2, 2, 2), floats(3)], {"strides": (1, 2)}),
     "matmul": ([IMAGE, IMAGE], {}),
     "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
+    "matmul_4bit": ([IMAGE, BYTES[0, 0, :2], np.ones((2, 4), "f")], {"block": 2}),
     "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),
     "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),

@@ -6,6 +6,11 @@ from typing import Any
 import numpy as np
 
 from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
+from irkit.fuzz.generators.graphs.narrow_products import (
+    integer_product,
+    packed_product,
+    window,
+)
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.ir import as_dtype, as_int
 
@@ -17,7 +22,6 @@ _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _SHIFTS = ("shift_left", "shift_right")
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")
-_NARROW = ("u8", "i8", "i16", "u16")
 _CASTS = ("f32", "f64", "i32", "f16", "i64", "u8", "bool", "bf16", "i8")
 
 
@@ -153,18 +157,6 @@ def conv(g: GraphValues, name: str) -> object:
     return g.op(name, x, w, *bias, bound=bound + 3, groups=groups, **window(g, spatial))
 
 
-def window(g: GraphValues, spatial: int) -> dict[str, Any]:
-    """Pick how a window moves."""
-    made: dict[str, Any] = {}
-    if g.picks.below(2):
-        made["strides"] = tuple(1 + g.picks.below(2) for _ in range(spatial))
-    if g.picks.below(2):
-        made["pads"] = tuple(g.picks.below(2) for _ in range(2 * spatial))
-    if g.picks.one_in(4):
-        made["dilations"] = tuple(1 + g.picks.below(2) for _ in range(spatial))
-    return made
-
-
 def pool(g: GraphValues, name: str) -> object:
     """Pool; an empty window would have no largest number, so pads stay smaller than kernels."""
     x = g.floats(3 + g.picks.below(2))
@@ -200,29 +192,6 @@ def matmul(g: GraphValues, name: str) -> object:
     y = g.fresh([inner, g.picks.pick((4, 3, 1, 8))], str(x.dtype))
     bound = x.bound * y.bound * inner
     return None if g.over(x.dtype, bound) else g.op(name, x, y, bound=bound)
-
-
-def integer_product(g: GraphValues, name: str) -> object:
-    """Multiply integers of 8 or 16 bits exactly, each of a type of its own."""
-    x = g.any(_narrow)
-    if not _narrow(x):
-        x = g.fresh(g.shape(4 if name == "conv_integer" else 2), g.picks.pick(_NARROW))
-    kind = g.picks.pick(_NARROW)
-    if name == "matmul_integer":
-        if x.rank == 0 or (inner := as_int(x.shape[-1])) is None:
-            return None
-        w = g.constant(g.numbers([inner, g.picks.pick((4, 3, 1, 8))], kind), 3)
-        return g.op(name, x, w, bound=x.bound * w.bound * inner)
-    if x.rank < 3 or (channels := as_int(x.shape[1])) is None or not g.fits(*x.sizes):
-        return None
-    shape = [1 + g.picks.below(3), channels, *(1 + g.picks.below(2) for _ in range(x.rank - 2))]
-    w = g.constant(g.numbers(shape, kind), 3)
-    bound = x.bound * w.bound * int(np.prod(shape[1:]))
-    return g.op(name, x, w, bound=bound, **window(g, x.rank - 2))
-
-
-def _narrow(each: GraphTensor) -> bool:
-    return str(each.dtype) in _NARROW and each.rank > 1
 
 
 def axes_of(g: GraphValues, rank: int) -> tuple[int, ...]:
@@ -379,6 +348,7 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("argmax", "argmin"), arg),
     **dict.fromkeys(("conv_integer", "matmul_integer"), integer_product),
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
+    **{"matmul_4bit": packed_product},
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},

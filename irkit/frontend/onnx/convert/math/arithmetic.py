@@ -38,7 +38,10 @@ def cast_like(node: OnnxNode) -> Value:
 
     Source: CastLike-15 to CastLike-25.
     """
-    return node.cast(node.input(0), node.dtype(node.input(1)))
+    like = node.input(1)
+    if node.range_of(like) is not None:
+        raise node.fail("conversion to a type of fewer than 8 bits is not supported")
+    return node.cast(node.input(0), node.dtype(like))
 
 
 def bit_cast(node: OnnxNode) -> Value:

@@ -7,6 +7,7 @@ from irkit.frontend.onnx.convert.quantized.quantize import (
     conv_integer,
     dequantize_linear,
     matmul_integer,
+    matmul_nbits,
     qlinear_conv,
     qlinear_matmul,
     quantize_linear,
@@ -20,7 +21,8 @@ CONVERTERS: dict[str, Converter] = {
     "QLinearConv": qlinear_conv,
     "QLinearMatMul": qlinear_matmul,
     "QuantizeLinear": quantize_linear,
+    "com.microsoft.MatMulNBits": matmul_nbits,
 }
 
-
-SHAPE_INPUTS: dict[str, tuple[int, ...]] = {}
+# Weights are packed anew on import.
+SHAPE_INPUTS: dict[str, tuple[int, ...]] = {"com.microsoft.MatMulNBits": (1, 3)}

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
+import onnx
+from numpy.typing import NDArray
 
 from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.convert.nn import window_attributes
+from irkit.frontend.onnx.narrow_integers import RANGES
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
-from irkit.ir import F32, I16, I32, U8, DType
+from irkit.graph import Value, unpacked
+from irkit.ir import F32, I8, I16, I32, U8, DType
 
 
 def quantize_linear(node: OnnxNode) -> Value:
@@ -18,20 +21,38 @@ def quantize_linear(node: OnnxNode) -> Value:
     an axis, or one for each block along it.
     """
     x, scale, zero = node.input(0), node.input(1), node.optional(2)
+    limits: tuple[int, int] | None = None
     if zero is not None:
-        kind = node.dtype(zero)
+        kind, limits = node.dtype(zero), node.range_of(zero)
     else:
         number = node.integer("output_dtype", 0) if node.version >= 21 else 0
-        kind = element_type(node, number) if number else U8
+        kind, limits = _narrow_type(number) or (element_type(node, number) if number else U8, None)
     scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
     wide = node.cast(x, F32) if node.dtype(x).bits == 16 or node.dtype(x).is_integer else x
-    return _quantized(node, node.op("divide", wide, node.cast(scale, node.dtype(wide))), zero, kind)
+    divided = node.op("divide", wide, node.cast(scale, node.dtype(wide)))
+    return _quantized(node, divided, zero, kind, limits)
 
 
-def _quantized(node: OnnxNode, x: Value, zero: Value | None, kind: DType) -> Value:
+def _narrow_type(number: int) -> tuple[DType, tuple[int, int]] | None:
+    """Return the type that holds one of fewer than 8 bits, and its range."""
+    names = onnx.TensorProto.DataType
+    limits = RANGES.get(names.Name(number).lower()) if number in names.values() else None
+    return None if limits is None else (I8 if limits[0] < 0 else U8, limits)
+
+
+def _quantized(
+    node: OnnxNode,
+    x: Value,
+    zero: Value | None,
+    kind: DType,
+    limits: tuple[int, int] | None = None,
+) -> Value:
     rounded = node.op("round", x)
     if zero is not None:
         rounded = node.op("add", rounded, node.cast(zero, node.dtype(rounded)))
+    if limits is not None:
+        rounded = node.op("minimum", node.op("maximum", rounded, limits[0]), limits[1])
+        return node.in_range(node.cast(rounded, kind), limits)
     return node.cast(rounded, kind)  # Which saturates.
 
 
@@ -154,3 +175,38 @@ def _conv(
     if bias is None:
         return total
     return node.op("add", total, node.op("reshape", bias, shape=(-1, *(1,) * len(kernel))))
+
+
+def matmul_nbits(node: OnnxNode) -> Value:
+    """Multiply by a matrix of 4-bit weights, which the kernel unpacks.
+
+    Source: MatMulNBits-1 of com.microsoft, with bits = 4 and without groups of rows.
+    """
+    rows, columns = node.integer("K"), node.integer("N")
+    block = node.integer("block_size")
+    if node.integer("bits", 4) != 4 or node.optional(4) is not None or block < 1:
+        raise node.fail("only weights of 4 bits in blocks that follow one another are supported")
+    a, blocks = node.input(0), -(-rows // block)
+    given = node.array(1, "weights")
+    assert given is not None
+    if given.dtype != np.uint8 or given.size * 2 != columns * blocks * block:
+        raise node.fail(f"weights of {given.dtype}{list(given.shape)} do not fit N, K and blocks")
+    # Along the rows of a column, as the model has them, pairs lie in one byte.
+    pairs = np.ascontiguousarray(given.reshape(columns, -1).T[: -(-rows // 2)])
+    scales = node.op("transpose", node.op("reshape", node.input(2), shape=(columns, blocks)))
+    args = [a, node.constant(pairs), node.cast(scales, node.dtype(a))]
+    if node.optional(3) is not None:
+        args.append(node.constant(_zero_points(node, columns, blocks)))
+    product = node.op("matmul_4bit", *args, block=block)
+    bias = node.optional(5)
+    return product if bias is None else node.op("add", product, bias)
+
+
+def _zero_points(node: OnnxNode, columns: int, blocks: int) -> NDArray[np.generic]:
+    """Return the zero points of weights by block and column; in the model two share a byte."""
+    zeros = node.array(3, "zero points")
+    assert zeros is not None
+    if zeros.dtype != np.uint8 or zeros.size != columns * -(-blocks // 2):
+        raise node.fail(f"zero points of {zeros.dtype}{list(zeros.shape)} do not fit the weights")
+    pairs = zeros.reshape(columns, -1).T
+    return unpacked(pairs, blocks)

@@ -1,0 +1,69 @@
+"""Products with weights of 4 bits, two in a byte, which are unpacked as they are read."""
+
+import numpy as np
+
+from irkit.core import ShapeError
+from irkit.graph.ops.linear import widened
+from irkit.graph.ops.shapes import expect_dtype, expect_extent, expect_float, expect_rank, written
+from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
+from irkit.graph.types import TensorType, Type
+from irkit.ir import U8, as_int
+
+MIDDLE = 8
+"""The zero point of weights without zero points of their own."""
+
+
+def unpacked(pairs: Array, rows: int) -> Array:
+    """Return the numbers in the halves of bytes: of each byte the low half first."""
+    both = np.stack([pairs & 15, pairs >> 4], axis=1)
+    return both.reshape(-1, *pairs.shape[1:])[:rows]
+
+
+def packed(numbers: Array) -> Array:
+    """Put pairs of rows of numbers below 16 into bytes; a last row alone gets a 0."""
+    whole = np.pad(numbers, [(0, len(numbers) % 2), *[(0, 0)] * (numbers.ndim - 1)])
+    return (whole[::2] | whole[1::2] << 4).astype(np.uint8)
+
+
+def _type(tensors: Tensors, options: OpOptions) -> Type:
+    a, b, scales, *zeros = tensors
+    block = options.int("block")
+    expect_float("a", a)
+    if not a.shape or block < 1 or (inner := as_int(a.shape[-1])) is None:
+        raise ShapeError(
+            f"argument a must have a last axis of constant extent, and blocks at least one "
+            f"element, found shape {written(a.shape)} and blocks of {block}"
+        )
+    expect_rank("b", b, 2, "[pairs, columns]")
+    expect_dtype("b", b, U8)
+    expect_extent("b", b, 0, -(-inner // 2), "half of the rows")
+    expect_dtype("scales", scales, a.dtype)
+    for name, each in (("scales", scales), *(("zeros", each) for each in zeros)):
+        expect_rank(name, each, 2, "[blocks, columns]")
+        expect_extent(name, each, 0, -(-inner // block), "one for each block")
+        expect_extent(name, each, 1, b.shape[1], "the columns of b")
+    for each in zeros:
+        expect_dtype("zeros", each, U8)
+    return TensorType((*a.shape[:-1], b.shape[1]), a.dtype)
+
+
+def _product(given: tuple[Array, ...], options: OpOptions) -> Array:
+    a, b, scales, *zeros = given
+    rows, block = a.shape[-1], options.int("block")
+    blocks = np.arange(rows, dtype=np.int64) // block
+    zero = zeros[0][blocks].astype(np.float32) if zeros else np.float32(MIDDLE)
+    weights = (unpacked(b, rows).astype(np.float32) - zero) * widened(scales)[blocks]
+    return np.matmul(widened(a), weights).astype(a.dtype, copy=False)
+
+
+PACKED_WEIGHTS = (
+    OpSpec(
+        "matmul_4bit",
+        "complex",
+        ("a", "b", "scales", "zeros"),
+        _type,
+        _product,
+        (Attribute("block", "int"),),
+        optional=1,
+    ),
+)
