@@ -1,0 +1,135 @@
+"""Compile exported networks and compare: ``python -m tests.networks.compare FOLDER [NAME...]``.
+
+Prints a row of a table for each: operators, processor time to compile, and the largest error. An
+error is max |a - b| relative to max |b|, of the output where it is largest; integers must be equal.
+"""
+
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import click
+import ml_dtypes
+import msgspec
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+import irkit
+from irkit.ir import as_dtype, numpy_dtype
+
+Arrays = Mapping[str, NDArray[Any]]
+
+LIMITS = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
+"""Largest error, by the type of an output."""
+
+SECONDS = 60.0
+"""Most processor time to compile a network."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came of a network; ``reason`` says why it failed, and is empty if it agrees."""
+
+    opset: int
+    operators: int
+    kinds: int
+    seconds: float
+    error: float
+    reason: str
+
+
+def compare(path: Path) -> Result:
+    """Compile a network that ``export`` wrote and run it on its inputs."""
+    shell = onnx.load(path, load_external_data=False)
+    names = Counter(node.op_type for node in shell.graph.node)
+    opset = next(entry.version for entry in shell.opset_import if not entry.domain)
+    start = time.process_time()
+    error, reason = 0.0, ""
+    try:
+        model = irkit.compile(str(path), verify=False, keep_trace=False)
+        seconds = time.process_time() - start
+        feeds, expected = arrays(path)
+        types = {spec.name: numpy_dtype(as_dtype(spec.dtype)) for spec in model.plan.inputs}
+        feeds = {name: feeds[name].astype(dtype) for name, dtype in types.items()}
+        error, reason = judge(model.run(feeds), expected)
+    except irkit.IRKitError as failed:
+        seconds, reason = time.process_time() - start, str(failed).splitlines()[0]
+    if not reason and seconds > SECONDS:
+        reason = f"compiling took more than {SECONDS:.0f} s"
+    return Result(opset, names.total(), len(names), seconds, error, reason)
+
+
+def arrays(path: Path) -> tuple[Arrays, Arrays]:
+    """Return the inputs and the expected outputs of a network, by name."""
+    with np.load(path.with_suffix(".npz")) as found:
+        stored = {name: found[name] for name in found.files}
+    return tuple(
+        {name[len(kind) :]: array for name, array in stored.items() if name.startswith(kind)}
+        for kind in ("in:", "out:")
+    )
+
+
+def judge(got: Arrays, expected: Arrays) -> tuple[float, str]:
+    """Return the largest relative error, and what is wrong."""
+    worst = 0.0
+    if list(got) != list(expected):
+        return worst, f"outputs are {list(got)}, expected {list(expected)}"
+    for name, want in expected.items():
+        found = got[name]
+        if found.shape != want.shape:
+            return worst, f"output {name} has shape {found.shape}, expected {want.shape}"
+        if found.dtype != want.dtype and found.dtype != ml_dtypes.bfloat16:
+            return worst, f"output {name} has type {found.dtype}, expected {want.dtype}"
+        if found.dtype.name not in LIMITS:
+            if not np.array_equal(found, want):
+                return worst, f"output {name} differs in {np.sum(found != want)} elements"
+            continue
+        error = relative_error(found, want)
+        worst = max(worst, error)
+        if not error <= LIMITS[found.dtype.name]:
+            return worst, f"output {name} differs by {error:.1e}"
+    return worst, ""
+
+
+def relative_error(found: NDArray[Any], want: NDArray[Any]) -> float:
+    """Return max |a - b| / max |b|."""
+    wide, exact = found.astype(np.float64), want.astype(np.float64)
+    return float(np.abs(wide - exact).max() / np.abs(exact).max())
+
+
+def row(path: Path, result: Result) -> str:
+    """Return the row of a network."""
+    name, exporter = path.stem.rsplit(".", 1)
+    outcome = result.reason or f"{result.error:.1e}"
+    cells = [
+        name, exporter, str(result.opset), f"{result.operators} ({result.kinds})",
+        f"{result.seconds:.1f}", outcome,
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare all networks of a folder, or those whose names are given; return the failures."""
+    folder, wanted = Path(arguments[0]), set(arguments[1:])
+    paths = sorted(folder.glob("*.onnx"))
+    chosen = [p for p in paths if not wanted or wanted & {p.stem, p.stem.rsplit(".", 1)[0]}]
+    click.echo("| network | exporter | opset | operators (kinds) | compile, CPU s | error |")
+    click.echo("|---|---|---|---|---|---|")
+    failures = 0
+    # A process for each: what one leaves behind costs the next no time.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+        for path, result in zip(chosen, pool.map(compare, chosen), strict=True):
+            failures += bool(result.reason)
+            click.echo(row(path, result))
+    click.echo(f"{len(chosen) - failures} of {len(chosen)} agree")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

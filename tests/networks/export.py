@@ -1,0 +1,122 @@
+"""Export the networks: ``python -m tests.networks.export OUT [NAME...]``.
+
+Writes OUT/NAME.EXPORTER.onnx and OUT/NAME.EXPORTER.npz for each, with the inputs (``in:NAME``) and
+what ONNX Runtime gives (``out:NAME``). An exporter that fails leaves the reason in a .txt file.
+Needs the extra ``networks``.
+"""
+
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+
+from tests.networks import detection, quantized, sequence, transformers, vision
+from tests.networks.network import Network
+
+NETWORKS: tuple[Network, ...] = (
+    *vision.NETWORKS,
+    *detection.NETWORKS,
+    *transformers.NETWORKS,
+    *sequence.NETWORKS,
+    *quantized.NETWORKS,
+)
+
+
+def export(network: Network, exporter: str, folder: Path) -> None:
+    """Write one network, its inputs and the outputs expected of it."""
+    path = folder / f"{network.name}.{exporter}.onnx"
+    module, inputs = network.make()
+    inputs = _in_type(inputs, network.dtype)
+    write_model(module.to(network.dtype), inputs, path, exporter)
+    names = [info.name for info in onnx.load(path, load_external_data=False).graph.input]
+    feeds = dict(zip(names, map(_array, inputs), strict=True))
+    if network.quantize is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            plain = Path(scratch) / "plain.onnx"
+            onnx.save(onnx.load(path), plain)
+            path.with_name(f"{path.name}.data").unlink(missing_ok=True)
+            quantised = Path(scratch) / "quantised.onnx"
+            network.quantize(str(plain), str(quantised), feeds)
+            onnx.save(onnx.load(quantised), path)
+    if network.dtype is torch.bfloat16:
+        # ONNX Runtime has few kernels for it: expect what f32 gives for the same weights.
+        with tempfile.TemporaryDirectory() as scratch:
+            wide = Path(scratch) / "wide.onnx"
+            write_model(module.float(), _in_type(inputs, torch.float32), wide, exporter)
+            outputs = _outputs(wide, {name: a.astype(np.float32) for name, a in feeds.items()})
+    else:
+        outputs = _outputs(path, feeds)
+    arrays = {f"in:{name}": _bits(a) for name, a in feeds.items()}
+    np.savez(path.with_suffix(".npz"), **arrays, **{f"out:{n}": a for n, a in outputs.items()})
+
+
+def write_model(
+    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], path: Path, exporter: str
+) -> None:
+    """Export a module with the settings that a user gets who gives none."""
+    torch.backends.mha.set_fastpath_enabled(False)  # TorchScript's exporter does not know it.
+    with warnings.catch_warnings(), redirect_stdout(StringIO()), torch.no_grad():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(module, inputs, str(path), dynamo=exporter == "dynamo", verbose=False)
+
+
+def _in_type(inputs: Sequence[torch.Tensor], dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    return tuple(each.to(dtype) if each.is_floating_point() else each for each in inputs)
+
+
+def _array(tensor: torch.Tensor) -> Any:
+    if tensor.dtype is torch.bfloat16:
+        wide = tensor.float().numpy()
+        return wide.astype(onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.BFLOAT16))
+    return tensor.numpy()
+
+
+def _bits(array: Any) -> Any:
+    """Return an array as a file can hold it: bf16 as f32, which has all its values."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def _outputs(path: Path, feeds: dict[str, Any]) -> dict[str, Any]:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds), strict=True))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Export all networks, or those named; return the number of failures."""
+    folder, wanted = Path(arguments[0]), set(arguments[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    failures = 0
+    for network in NETWORKS:
+        for exporter in network.exporters:
+            title = f"{network.name}.{exporter}"
+            if wanted and not wanted & {network.name, title}:
+                continue
+            reason = folder / f"{title}.txt"
+            reason.unlink(missing_ok=True)
+            try:
+                export(network, exporter, folder)
+            except Exception:
+                failures += 1
+                reason.write_text(traceback.format_exc())
+                click.echo(f"{title}: failed, see {reason}")
+            else:
+                click.echo(f"{title}: exported")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
