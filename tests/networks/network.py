@@ -32,6 +32,8 @@ def seeded(make: Callable[[], torch.nn.Module]) -> torch.nn.Module:
             part.running_var.uniform_(0.5, 1.5)
             part.weight.data.uniform_(0.7, 1.3)
             part.bias.data.uniform_(-0.2, 0.2)
+        elif isinstance(part, torch.nn.Linear) and not part.weight.any():
+            part.reset_parameters()  # The head of a ViT starts as zeros.
     return module
 
 
