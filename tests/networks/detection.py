@@ -8,11 +8,8 @@ from torchvision.ops import nms
 from tests.networks.network import Network, image, seeded
 
 
-class YoloHead(nn.Module):
-    """The head of YOLO v5 on three levels, with the decoding of boxes and suppression of overlaps.
-
-    Outputs: boxes and scores of all anchors, and the numbers of those that are kept.
-    """
+class YoloDecoder(nn.Module):
+    """The head of YOLO v5 on three levels: boxes and scores of all anchors."""
 
     STRIDES = (8, 16, 32)
     ANCHORS = ((10, 13, 16, 30, 33, 23), (30, 61, 62, 45, 59, 119), (116, 90, 156, 198, 373, 326))
@@ -49,9 +46,16 @@ class YoloHead(nn.Module):
             corners = torch.cat((centre - size / 2, centre + size / 2), -1)
             boxes.append(corners.reshape(n, -1, 4))
             scores.append((made[..., 4:5] * made[..., 5:]).reshape(n, -1, self.classes))
-        every_box, every_score = torch.cat(boxes, 1), torch.cat(scores, 1)
-        best = every_score[0].max(dim=-1).values
-        return every_box, every_score, nms(every_box[0], best, 0.45)
+        return torch.cat(boxes, 1), torch.cat(scores, 1)
+
+
+class YoloHead(YoloDecoder):
+    """The same, and the numbers of the boxes that are kept when overlapping ones are left out."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        boxes, scores = super().forward(x)
+        best = scores[0].max(dim=-1).values
+        return boxes, scores, nms(boxes[0], best, 0.45)
 
 
 class SsdHead(nn.Module):

@@ -2,7 +2,7 @@
 
 Writes OUT/NAME.EXPORTER.onnx and OUT/NAME.EXPORTER.npz for each, with the inputs (``in:NAME``) and
 what ONNX Runtime gives (``out:NAME``). An exporter that fails leaves the reason in a .txt file.
-Needs the extra ``networks``.
+``--blocks`` writes the small blocks that the tests read. Needs the extra ``networks``.
 """
 
 import sys
@@ -22,6 +22,7 @@ import onnxruntime
 import torch
 
 from tests.networks import detection, quantized, sequence, transformers, vision
+from tests.networks.blocks import BLOCKS
 from tests.networks.network import Network
 
 NETWORKS: tuple[Network, ...] = (
@@ -106,8 +107,46 @@ def _outputs(path: Path, feeds: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, session.run(names, feeds), strict=True))
 
 
+def write_blocks(folder: Path) -> None:
+    """Write the small blocks as ONNX text, in which weights are inputs that the metadata list."""
+    folder.mkdir(exist_ok=True)
+    for network in BLOCKS:
+        (exporter,) = network.exporters
+        module, inputs = network.make()
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "block.onnx"
+            write_model(module, inputs, path, exporter)
+            text = onnx.printer.to_text(without_weights(onnx.load(path)))
+        lines = "\n".join(line.rstrip() for line in text.splitlines())
+        (folder / f"{network.name}.{exporter}.onnxtxt").write_text(lines + "\n")
+
+
+def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model whose large float constants are inputs, without what only tools read."""
+    graph = model.graph
+    large = [
+        tensor
+        for tensor in graph.initializer
+        if tensor.data_type == onnx.TensorProto.FLOAT and np.prod(tensor.dims) > 8
+    ]
+    for tensor in large:
+        graph.initializer.remove(tensor)
+        graph.input.append(
+            onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        )
+    del model.metadata_props[:], graph.metadata_props[:], graph.value_info[:]
+    for part in (*graph.node, *graph.input, *graph.output, *graph.initializer):
+        part.doc_string = ""
+        del part.metadata_props[:]
+    onnx.helper.set_model_props(model, {"weights": " ".join(tensor.name for tensor in large)})
+    return model
+
+
 def main(arguments: Sequence[str]) -> int:
     """Export all networks, or those named; return the number of failures."""
+    if arguments[0] == "--blocks":
+        write_blocks(Path(__file__).parent / "block_texts")
+        return 0
     folder, wanted = Path(arguments[0]), set(arguments[1:])
     folder.mkdir(parents=True, exist_ok=True)
     failures = 0

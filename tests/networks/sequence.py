@@ -9,13 +9,15 @@ from tests.networks.network import Network, image, seeded, token_ids
 
 
 class Tagger(nn.Module):
-    """An embedding, two bidirectional recurrent layers, and a score for each tag."""
+    """An embedding, recurrent layers, and a score for each tag."""
 
-    def __init__(self, cell: type[nn.RNNBase]) -> None:
+    def __init__(
+        self, cell: type[nn.RNNBase], vocabulary: int, width: int, *, layers: int, both_ways: bool
+    ) -> None:
         super().__init__()
-        self.embed = nn.Embedding(500, 64)
-        self.layers = cell(64, 96, num_layers=2, bidirectional=True, batch_first=True)
-        self.head = nn.Linear(192, 17)
+        self.embed = nn.Embedding(vocabulary, 64)
+        self.layers = cell(64, width, layers, bidirectional=both_ways, batch_first=True)
+        self.head = nn.Linear(2 * width if both_ways else width, 17)
 
     def forward(self, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         found, state = self.layers(self.embed(ids))
@@ -24,7 +26,8 @@ class Tagger(nn.Module):
 
 
 def tagger(cell: type[nn.RNNBase]) -> tuple[nn.Module, tuple[Any, ...]]:
-    return seeded(lambda: Tagger(cell)), (token_ids(500, 2, 24),)
+    module = seeded(lambda: Tagger(cell, 500, 96, layers=2, both_ways=True))
+    return module, (token_ids(500, 2, 24),)
 
 
 class ResidualBlock(nn.Module):
