@@ -14,6 +14,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Compile an ONNX model to a package of native code.",
     ),
     "run": ("irkit.cli.run:run", "Run a package on given or random inputs."),
+    "split": (
+        "irkit.cli.split:split_",
+        "Write a numeric unit test for each kernel of a model.",
+    ),
     "trace": ("irkit.cli.trace:trace", "Show what every pass did, from a trace file."),
     "diff": ("irkit.cli.diff:diff_", "Compare two traces, step by step."),
     "inspect": (

@@ -4,7 +4,8 @@ Reading order: isolation (passes and kernels in a child), execution (functions o
 counterexamples (inputs on which two versions differ), check (does each step keep the meaning),
 bounds (does each access stay inside its buffer), races (can iterations or threads meet), report
 (what passes did), bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders
-that reproduce a failure), contracts (what every pass must keep).
+that reproduce a failure), split (a test of each kernel of a model), contracts (what every pass must
+keep).
 """
 
 from irkit.debug.bisect.bisect import (
@@ -216,4 +217,10 @@ from irkit.debug.report.tables import (
 from irkit.debug.report.unused_passes import (
     UnusedPass as UnusedPass,
     unused_passes as unused_passes,
+)
+from irkit.debug.split import (
+    KernelCase as KernelCase,
+    check_kernel as check_kernel,
+    kernel_cases as kernel_cases,
+    write_kernel_tests as write_kernel_tests,
 )

@@ -24,6 +24,9 @@ from irkit.phases.default import (
     DEFAULT as DEFAULT,
     ORDER as ORDER,
 )
+from irkit.phases.executor_plan import (
+    input_specs as input_specs,
+)
 from irkit.phases.graph import (
     GRAPH as GRAPH,
 )

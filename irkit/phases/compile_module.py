@@ -11,7 +11,7 @@ from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GraphFunc
 from irkit.ir import PrimFunc, Work, work_of
 from irkit.phases.default import DEFAULT
-from irkit.phases.executor_plan import input_names, make_plan, tensor_spec
+from irkit.phases.executor_plan import input_specs, make_plan
 from irkit.phases.fused_operators import FusedOperators
 from irkit.phases.graph import GRAPH
 from irkit.phases.kernel_calls import check_calls
@@ -61,7 +61,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     report, machine, verify = options.progress or _silent, options.machine, options.verify
     lowering, apply = options.pipeline.then(options.legalize), options.apply
     graph_pipeline = for_target(options.graph_pipeline, machine)
-    _check_inputs(module)
+    input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
     report("import", 0, 0)
     steps: list[Step] = []
     record: Callable[[Step], object] = steps.append if options.keep_trace else _ignore
@@ -125,13 +125,6 @@ def vector_bytes(target: Target) -> int:
         if feature in target.features:
             return size
     return 16
-
-
-def _check_inputs(module: IRModule) -> None:
-    """Check the inputs now, because compiling the kernels can take minutes."""
-    main = _main(module)
-    for param, name in zip(main.params, input_names(main), strict=True):
-        tensor_spec(param.type, name)
 
 
 def _main(module: IRModule) -> GraphFunc:

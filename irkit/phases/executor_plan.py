@@ -60,6 +60,15 @@ def tensor_spec(type: Type, name: str) -> TensorSpec:
     return TensorSpec(name, known, str(type.dtype))
 
 
+def input_specs(func: GraphFunc) -> tuple[TensorSpec, ...]:
+    """Return the descriptions of all inputs.
+
+    Raises: IRKitError as ``tensor_spec`` does.
+    """
+    names = input_names(func)
+    return tuple(tensor_spec(p.type, name) for p, name in zip(func.params, names, strict=True))
+
+
 def input_names(func: GraphFunc) -> list[str]:
     """Return the names of the inputs in the model, or else those of the parameters."""
     return _names(func, "inputs", [param.name for param in func.params])
@@ -124,8 +133,7 @@ class _ExecutorPlanner:
         self.calls: list[KernelCall] = []
 
     def run(self) -> tuple[ExecutorPlan, bytes]:
-        params = list(zip(self.func.params, input_names(self.func), strict=True))
-        inputs = [tensor_spec(param.type, name) for param, name in params]
+        inputs = input_specs(self.func)
         for number, param in enumerate(self.func.params):
             (tensor,) = self.tensors[param] = _stored(param, computed=False)
             self.places[tensor] = TensorPlace("input", number)
@@ -139,7 +147,7 @@ class _ExecutorPlanner:
             if isinstance(bind.step, Invoke):
                 self._call(bind, bind.step)
         plan = ExecutorPlan(
-            tuple(inputs),
+            inputs,
             tuple(tensor_spec(r.type, name) for r, name in zip(results, names, strict=True)),
             tuple(self.params),
             self.param_bytes,

@@ -2,8 +2,8 @@
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
 call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays,
-profile, timed_calls and model for whole models; specialised for models that are compiled at the
-call.
+array_files, profile, timed_calls and model for whole models; specialised for models that are
+compiled at the call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -14,6 +14,10 @@ code gives. A child forked while a region ran resets the pool. A package is a zi
 compressed; everything in it is checked before anything is linked.
 """
 
+from irkit.runtime.array_files import (
+    named_type as named_type,
+    write_arrays as write_arrays,
+)
 from irkit.runtime.cache import (
     cache_folder as cache_folder,
     object_for as object_for,
