@@ -135,6 +135,24 @@ def test_a_rounded_integer_may_be_one_step_off_and_no_more(tmp_path: Path) -> No
             check_kernel(tmp_path / name, irkit.build)
 
 
+def test_a_long_sum_may_be_off_by_a_rounding_for_each_term(tmp_path: Path) -> None:
+    b = Builder()
+    start = module(b.finish(b.op("sum", b.param("x", (2, 1000)), axes=(1,))))
+    (name,) = written(tmp_path, start, {"x": np.full((2, 1000), 0.1, np.float32)})
+    check_kernel(tmp_path / name, irkit.build)
+    path = tmp_path / name / "outputs.npz"
+    with np.load(path) as file:
+        (key,) = file.files
+        right = file[key]
+    for share, is_right in ((1e-5, True), (1e-3, False)):  # A term that is missing is 1e-3.
+        np.savez(path, **{key: right * np.float32(1 + share)})
+        if is_right:
+            check_kernel(tmp_path / name, irkit.build)
+            continue
+        with pytest.raises(AssertionError, match="2 of 2 elements are wrong"):
+            check_kernel(tmp_path / name, irkit.build)
+
+
 def changed(before: str, after: str) -> Callable[[str], str]:
     return lambda text: text.replace(before, after)
 
