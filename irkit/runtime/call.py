@@ -20,6 +20,7 @@ from irkit.ir import (
     plain_array,
     read_only_hint,
 )
+from irkit.runtime.model_arrays import shared_array
 
 
 def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int] = ()) -> NoReturn:
@@ -46,12 +47,19 @@ def _as_typed(exprs: Sequence[Expr], values: Sequence[int]) -> list[int]:
     ]
 
 
-def without_maps(args: Sequence[Any]) -> list[Any] | None:
-    """Return arguments in which plain arrays show the memory of memory-mapped files, as a stub
-    takes them; None if no file is mapped."""
-    if not any(type(each) is np.memmap for each in args):
-        return None
-    return [plain_array(each) if type(each) is np.memmap else each for each in args]
+def as_arrays(func: PrimFunc, args: Sequence[Any]) -> dict[int, Any]:
+    """Return plain arrays for the arguments of which a stub knows nothing, by their places: they
+    show the memory of memory-mapped files, and of tensors of other libraries.
+
+    Raises: DTypeError for a tensor on a device.
+    """
+    found: dict[int, Any] = {}
+    for place, (param, given) in enumerate(zip(func.params, args, strict=True)):
+        if type(given) is np.memmap:
+            found[place] = plain_array(given)
+        elif isinstance(param, Buffer):
+            found[place] = shared_array(given, Explanation(func, ()).label(place))
+    return {place: array for place, array in found.items() if array is not None}
 
 
 def check_count(func: PrimFunc, args: Sequence[Any]) -> None:

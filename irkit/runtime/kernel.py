@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
 from irkit.codegen import (
     BAD_ARGUMENT,
@@ -19,7 +20,7 @@ from irkit.codegen import (
 from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, Var
 from irkit.runtime.cache import object_for
-from irkit.runtime.call import as_scalar, check_count, fail, without_maps
+from irkit.runtime.call import as_arrays, as_scalar, check_count, fail
 from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
 
@@ -44,7 +45,8 @@ class Kernel:
         self._stub: Any = prototype(library.address(stub_symbol(func.name)))
 
     def __call__(self, *args: Any) -> None:
-        """Run the kernel. Arrays that the function writes are changed in place.
+        """Run the kernel. Arrays that the function writes are changed in place; tensors of other
+        libraries are taken through DLPack.
 
         Raises: DTypeError or ShapeError if an argument is not as declared; IRKitError if an
         assertion fails. Arguments are checked before anything is read or written.
@@ -60,9 +62,14 @@ class Kernel:
         record = ((ctypes.c_int64 * self._record_size)(),) if self._record_size else ()
         status = self._stub(*given, *record)
         if status <= BAD_ARGUMENT:
-            unmapped = without_maps(given)
-            if unmapped is not None:
-                status = self._stub(*unmapped, *record)
+            shown = as_arrays(self.func, given)
+            if shown:
+                status = self._stub(*[shown.get(at, arg) for at, arg in enumerate(given)], *record)
+                # The message about a mapped file says how to map it.
+                args = tuple(
+                    arg if type(arg) is np.memmap else shown.get(at, arg)
+                    for at, arg in enumerate(args)
+                )
         if status:
             fail(self.func, status, args, tuple(record[0]) if record else ())
 

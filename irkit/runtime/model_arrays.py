@@ -36,7 +36,7 @@ def given_array(given: ArrayLike, label: str) -> NDArray[Any]:
     Raises: ShapeError if it is none; DTypeError as DLPack does.
     """
     try:
-        array = _shared(given, label)
+        array = shared_array(given, label)
         return np.asarray(given) if array is None else array
     except ValueError as error:
         raise ShapeError(f"{label} is not an array: {error}") from error
@@ -110,7 +110,7 @@ def _check_output(spec: TensorSpec, given: object) -> NDArray[Any]:
     label = f"output {spec.name!r}"
     array: NDArray[Any] | None = plain_array(given)
     if array is None:
-        array = _shared(given, label)
+        array = shared_array(given, label)
     if array is None:
         raise DTypeError(f"{label} must be a NumPy array to write to, found {type(given).__name__}")
     _check_kind(spec, array, label)
@@ -139,7 +139,7 @@ def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
         raise ShapeError(f"{label} must have shape {spec.shape}, found {array.shape}")
 
 
-def _shared(value: object, label: str) -> NDArray[Any] | None:
+def shared_array(value: object, label: str) -> NDArray[Any] | None:
     """Return the memory of a tensor of another library as an array; None if it has no DLPack.
 
     Raises: DTypeError if it is on a device, or NumPy cannot show it.

@@ -7,6 +7,7 @@ import pytest
 
 import irkit
 from irkit.core import IRKitError
+from irkit.ir import parse
 from irkit.runtime import Model
 from tests.runtime.models import mlp, some_input
 
@@ -98,3 +99,30 @@ def test_a_tensor_of_another_type_or_shape_is_named(model: Model) -> None:
     short: Any = Tensor(some_input()[:2])
     with pytest.raises(ValueError, match=r"'x' must have shape \(4, 16\), found \(2, 16\)"):
         model.run({"x": short})
+
+
+ADD = parse("""def add(A: f32[n], C: f32[n]):
+    for i in serial(0, n):
+        C[i] = A[i] + f32(1.0)
+""")
+
+
+def test_a_kernel_takes_tensors_too() -> None:
+    run = irkit.build(ADD)
+    given, out = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    run(Tensor(given), out)
+    assert out.tolist() == [1, 2, 3, 4]
+    run(out, Tensor(given))
+    assert given.tolist() == [2, 3, 4, 5]
+
+
+def test_a_tensor_that_does_not_fit_a_kernel_is_named() -> None:
+    run, out = irkit.build(ADD), np.zeros(4, np.float32)
+    with pytest.raises(TypeError, match=r"argument 1 \('A'\) of add is on device CUDA 0"):
+        run(Tensor(out, (2, 0)), out)
+    with pytest.raises(TypeError, match=r"\('A'\) of add must hold float32, found float64"):
+        run(Tensor(np.zeros(4)), out)
+    with pytest.raises(ValueError, match=r"dimension 0 of .*'C'.* must be 3"):
+        run(Tensor(np.zeros(3, np.float32)), Tensor(out))
+    with pytest.raises(ValueError, match=r"'C'.*is written and overlaps .*'A'"):
+        run(Tensor(out), Tensor(out))
