@@ -95,6 +95,21 @@ def test_lanes_that_a_mask_leaves_out_are_not_read_or_written() -> None:
     assert work_of(tail) == Work(16, 40, 40, 80)
 
 
+def test_lanes_must_take_every_side_around_a_load() -> None:
+    nested = func(
+        "def nested(A: f32[8], C: f32[8]):\n"
+        "    for i in serial(0, 2):\n"
+        "        v: i64x8 = ramp(i, 1, 8)\n"
+        "        zero: f32x8 = broadcast(f32(0.0), 8)\n"
+        "        C[ramp(0, 1, 8)] = ((A[v] + zero if v < broadcast(4, 8) else zero) "
+        "if v >= broadcast(2, 8) else zero)\n"
+    )
+    # Lanes 2 and 3, then 1 and 2, read A[2] and A[3], and add.
+    assert work_of(nested) == Work(4, 16, 64, 16 + 32)
+    args = [np.ones(8, np.float32), np.zeros(8, np.float32)]
+    assert counted(nested, args) == (4, 16, 64, 16 + 32)
+
+
 def test_bounds_of_inner_loops_may_depend_on_outer_ones() -> None:
     triangle = func(
         "def triangle(A: f32[5, 5], C: f32[1]):\n"
