@@ -98,10 +98,9 @@ class Model:
         another machine.
         """
         arrays = self._check_inputs(inputs)
-        both = [
-            (s.name, (inputs[s.name], a)) for s, a in zip(self.plan.inputs, arrays, strict=True)
-        ]
-        results = output_arrays(self.plan.outputs, out, both)
+        named = zip(self.plan.inputs, arrays, strict=True)
+        read = ((spec.name, (inputs[spec.name], array)) for spec, array in named)
+        results = output_arrays(self.plan.outputs, out, read)
         arena = self._arenas.take()
         try:
             status = self._run(
@@ -111,8 +110,8 @@ class Model:
             self._arenas.give_back(arena)
         if status:
             self._fail(status)
-        named = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
-        return named if out is None else {**named, **out}
+        made = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+        return made if out is None else {**made, **out}
 
     def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel takes, over some runs after two that warm up.

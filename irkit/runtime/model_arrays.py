@@ -5,6 +5,7 @@ libraries here, and they read NumPy's arrays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,11 +54,13 @@ def output_arrays(
     Raises: InputError for a name that is no output; DTypeError or ShapeError if an array is not as
     the model declares, or shares memory with an input or another output.
     """
-    given = _by_name(specs, {} if out is None else out)
+    if out is None:
+        return [np.empty(spec.shape, _numpy_type(spec.dtype)) for spec in specs]
+    given = _by_name(specs, out)
     arrays = [
         _check_output(spec, given[spec.name])
         if spec.name in given
-        else np.empty(spec.shape, numpy_dtype(as_dtype(spec.dtype)))
+        else np.empty(spec.shape, _numpy_type(spec.dtype))
         for spec in specs
     ]
     taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
@@ -131,8 +134,13 @@ def _check_output(spec: TensorSpec, given: object) -> NDArray[Any]:
     return array
 
 
+@cache
+def _numpy_type(name: str) -> np.dtype[Any]:
+    return numpy_dtype(as_dtype(name))
+
+
 def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
-    dtype = numpy_dtype(as_dtype(spec.dtype))
+    dtype = _numpy_type(spec.dtype)
     if array.dtype != dtype:
         raise DTypeError(f"{label} must be of type {dtype}, found {array.dtype}")
     if array.shape != spec.shape:
