@@ -70,9 +70,11 @@ class ModelValues:
 
     def memory_of(self, buffer: Buffer) -> ModelElements:
         """Return the elements of a buffer that a model gives."""
-        found = self.model[self.translation.loaded(buffer)]
-        if found is None:
+        function = self.translation.loaded(buffer)
+        # Of a function that it says nothing of, a model gives an object without content.
+        if function not in self.model.decls():
             return ModelElements({}, None)
+        found = self.model[function]
         if not buffer.shape:  # Its one element is a constant of z3.
             return ModelElements({}, self._number(found, buffer.dtype))
         known: dict[tuple[int, ...], Any] = {}
