@@ -20,7 +20,7 @@ from irkit.fuzz.generators.loops.loop_functions import loop_function, thread_fun
 from irkit.fuzz.generators.malformed.onnx_cases import malformed_model
 from irkit.fuzz.generators.malformed.text_cases import malformed_text
 from irkit.fuzz.generators.onnx_models.model_samples import draw_model, onnx_model
-from irkit.fuzz.generators.onnx_models.suite_models import draw_suite_model
+from irkit.fuzz.generators.onnx_models.suite_models import draw_illegal_model, draw_suite_model
 from irkit.fuzz.generators.operators.operator_samples import draw_operators
 from irkit.fuzz.generators.pipelines import with_pipeline
 from irkit.fuzz.generators.programs.constant_samples import draw_constants
@@ -188,6 +188,9 @@ def draw_case(kind: Kind, picks: Picks, aim: PassAim | None = None) -> Sample:
     if kind == "programs" and picks.one_in(_LARGE):
         return draw_large(picks)
     if kind == "onnx" and picks.one_in(DAMAGED_MODELS):
+        illegal = draw_illegal_model(picks) if picks.below(2) else None
+        if illegal is not None:
+            return illegal
         data, names = malformed_model(picks, lambda: _whole_model(picks))
         features = tuple(f"damage:{name}" for name in names)
         return Sample(kind, data, GRAPH, features=features, damaged=True)

@@ -56,7 +56,7 @@ class _OriginalModel(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, sample: Sample) -> "_OriginalModel | None":
-        if not isinstance(sample.ir, bytes):
+        if not isinstance(sample.ir, bytes) or sample.damaged:
             return None
         try:
             model = onnx.load_model_from_string(sample.ir)

@@ -13,7 +13,7 @@ from irkit.debug import NO_SCHEDULE, InputSet
 from irkit.frontend.onnx import convert
 from irkit.fuzz.generators import Unusable
 from irkit.fuzz.generators.draw_sample import draw_sample
-from irkit.fuzz.generators.onnx_models.model_samples import model_results
+from irkit.fuzz.generators.onnx_models.model_samples import draw_model, model_results
 from irkit.fuzz.generators.sample import Sample
 from irkit.fuzz.judge import judge
 from irkit.fuzz.picks import picks_of
@@ -55,9 +55,14 @@ def drawn(number: int) -> Sample:
     """Draw a model of this number, or of the next one that gives one."""
     while True:
         try:
-            return draw_sample("onnx", picks_of(number))
+            return draw_model(picks_of(number))
         except Unusable:
             number += 8
+
+
+def test_a_damaged_model_has_no_smaller_ones() -> None:
+    sample = msgspec.structs.replace(drawn(0), damaged=True, inputs=(), expected=(), allowed=())
+    assert smaller_models(sample) == []
 
 
 def parts_of(sample: Sample) -> list[Sample]:

@@ -47,15 +47,11 @@ _QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLine
 
 def draw_suite_model(picks: Picks) -> Sample:
     """Draw a case of an operator with other values, and in half of the samples other in form."""
-    cases = suite_cases()
-    # Operators with many options have many cases; those with few must not be lost among them.
-    by_operator = not picks.below(2)
-    every = [case for own in cases.values() for case in own]
-    case = picks.pick(cases[picks.pick(list(cases))] if by_operator else every)
+    case = _any_case(picks)
     if picks.below(2) and case.operator not in _NOT_CHANGED:
         for _ in range(_TRIES):
             sample = _changed_sample(case, picks)
-            if sample is not None:
+            if sample is not None and not sample.damaged:
                 return sample
     model = SuiteModel(case)
     expected: Sequence[Array] | None = case.outputs
@@ -67,8 +63,28 @@ def draw_suite_model(picks: Picks) -> Sample:
     return _sample(model, expected, ())
 
 
+def draw_illegal_model(picks: Picks) -> Sample | None:
+    """Draw a case that was changed into what ONNX does not allow, as a damaged file; return None if
+    some changes led to none."""
+    case = _any_case(picks)
+    for _ in range(2 * _TRIES):
+        sample = _changed_sample(case, picks)
+        if sample is not None and sample.damaged:
+            return sample
+    return None
+
+
+def _any_case(picks: Picks) -> SuiteCase:
+    cases = suite_cases()
+    # Operators with many options have many cases; those with few must not be lost among them.
+    if not picks.below(2):
+        return picks.pick(cases[picks.pick(list(cases))])
+    return picks.pick([case for own in cases.values() for case in own])
+
+
 def _changed_sample(case: SuiteCase, picks: Picks) -> Sample | None:
-    """Change the form of a case; return None if that says nothing."""
+    """Change the form of a case, and return a damaged file if it is no legal model; return None if
+    it says nothing."""
     model, names = SuiteModel(case), list[str]()
     for _ in range(1 + picks.below(2)):
         change = picks.pick(CHANGES)
@@ -77,15 +93,10 @@ def _changed_sample(case: SuiteCase, picks: Picks) -> Sample | None:
     if picks.below(2):
         draw_floats(model, picks)
     features = tuple(f"changed:{name}" for name in dict.fromkeys(names))
-    if model.proto.graph.node[-1].op_type in _OLD_REFERENCES and (
-        model.opset < _OLD_REFERENCES[case.operator]
-    ):
+    if model.opset < _OLD_REFERENCES.get(case.operator, 0):
         return None
     expected = _reference(model)
-    expected = expected if expected is not None and _is_valid(model) else None
-    if expected is None:
-        if picks.below(3):
-            return None
+    if expected is None or not _is_valid(model):
         data = model.proto.SerializeToString()
         return Sample("onnx", data, GRAPH, features=features, damaged=True)
     if sum(array.size for array in expected) > _MOST:
