@@ -39,8 +39,9 @@ _UNITS = {"float16": 16 * 2.0**-11, "float32": 256 * 2.0**-24, "float64": 4096 *
 """Error of each type, as a share of the largest number of the inputs or of the output."""
 _OLD_REFERENCES = {"Softmax": 13, "LogSoftmax": 13, "Hardmax": 13, "BatchNormalization": 14}
 """Operators that onnx.reference computes otherwise than the standard says before this version."""
-_NOT_CHANGED = ("DynamicQuantizeLinear",)
-"""Operators that onnx.reference computes otherwise than the standard says: for zeros only."""
+_NOT_CHANGED = ("DynamicQuantizeLinear", "SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss")
+"""Operators that onnx.reference computes otherwise than the standard says, for zeros only, and
+those whose labels must be classes, or the one that is ignored."""
 _QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv")
 """Operators that round to whole numbers what they computed: it can be one more or less."""
 
