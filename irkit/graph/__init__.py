@@ -28,6 +28,7 @@ from irkit.graph.flow import (
     bodies as bodies,
     constants_of as constants_of,
     flatten_lets as flatten_lets,
+    live_values as live_values,
     operands as operands,
     use_counts as use_counts,
     used_inside as used_inside,

@@ -57,6 +57,23 @@ def constants_of(func: GraphFunc) -> dict[Value, ArrayData]:
     }
 
 
+def live_values(func: GraphFunc) -> set[Value]:
+    """Return the values that the result depends on; steps have no effects, so no others matter."""
+    bound = bindings_of(func)
+    found: set[Value] = set()
+    waiting = [func.body.result]
+    while waiting:
+        value = waiting.pop()
+        if value in found:
+            continue
+        found.add(value)
+        if value in bound:
+            step = bound[value].step
+            waiting += operands(step)
+            waiting += [body.result for body in bodies(step)]
+    return found
+
+
 def flatten_lets(func: GraphFunc, kept: Collection[Value] = ()) -> GraphFunc:
     """Move the bindings of nested bodies (not of lambdas and branches) into the body around them.
 

@@ -5,6 +5,7 @@ from irkit.passes.graph import (
     eliminate_dead_nodes,
     fold_batch_norm,
     fold_constants,
+    fold_scales,
     fold_zero_points,
     fuse_ops,
     lower_to_loops,
@@ -26,6 +27,12 @@ ORDER = (
         "fold-constants",
         "weights that are scaled by then can no longer be multiplied as integers",
     ),
+    Order(
+        "pack-weights",
+        "fold-scales",
+        "weights are packed by their own scales; what scales the result would be among them",
+    ),
+    Order("fold-scales", "fold-constants", "it leaves arithmetic on weights"),
     Order("pack-weights", "fold-constants", "weights that are scaled by then are packed no more"),
     Order("fold-zero-points", "fold-constants", "it leaves arithmetic on weights"),
     Order(
@@ -51,6 +58,7 @@ GRAPH = Pipeline(
                 fold_zero_points,
                 pack_weights,
                 fold_batch_norm,
+                fold_scales,
                 fold_constants,
                 eliminate_dead_nodes,
             ),

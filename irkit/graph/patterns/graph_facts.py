@@ -1,8 +1,10 @@
 """What a rule may ask about the values of a graph function: definitions, uses, known arrays."""
 
+from collections import Counter
+from collections.abc import Mapping
 from math import prod
 
-from irkit.graph.flow import bindings_of, use_counts
+from irkit.graph.flow import bindings_of, bodies, live_values, operands
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Op, Value
 from irkit.graph.ops import Array, op_spec
@@ -19,7 +21,7 @@ class GraphFacts:
     def __init__(self, func: GraphFunc) -> None:
         self.func = func
         self.bound = bindings_of(func)
-        self.uses = use_counts(func)
+        self.uses = _live_uses(func, self.bound)
         self._arrays: dict[Value, Array | None] = {}
 
     def op(self, value: Value) -> Op | None:
@@ -66,6 +68,17 @@ class GraphFacts:
             return None
         found = op_spec(bind.step.name).evaluate(known, bind.step.attrs)
         return None if isinstance(found, tuple) else found
+
+
+def _live_uses(func: GraphFunc, bound: Mapping[Value, Bind]) -> Counter[Value]:
+    """Count the uses of each value in what the result depends on; being a result is one."""
+    uses = Counter([func.body.result])
+    for value in live_values(func):
+        if value in bound:
+            step = bound[value].step
+            uses.update(operands(step))
+            uses.update(body.result for body in bodies(step))
+    return uses
 
 
 def _is_small(value: Value) -> bool:

@@ -6,7 +6,7 @@ Example::
     after = apply_rules(func, "name-of-the-pass", (SILU,))
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
@@ -27,7 +27,7 @@ from irkit.graph.flow import flatten_lets
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Body, GraphStep, Value
 from irkit.graph.patterns.graph_facts import GraphFacts
-from irkit.graph.patterns.pattern import Match, OpPattern, match
+from irkit.graph.patterns.pattern import Match, Pattern, match
 from irkit.graph.types import Type
 
 MAX_ROUNDS = 1000
@@ -66,14 +66,19 @@ class GraphRule(msgspec.Struct, frozen=True):
     """
 
     name: str
-    pattern: OpPattern
+    pattern: Pattern
     build: Build
     shared: bool = False
 
-    def apply(self, bind: Bind, facts: GraphFacts, names: UniqueNames) -> Bind | None:
-        """Return a binding of the replacement, as a nested body; or None."""
+    def apply(
+        self, bind: Bind, facts: GraphFacts, names: UniqueNames, changed: Collection[Value] = ()
+    ) -> Bind | None:
+        """Return a binding of the replacement, as a nested body; or None.
+
+        What is ``changed`` since the facts were collected matches no operator inside a pattern.
+        """
         found = match(self.pattern, bind, facts)
-        if found is None:
+        if found is None or any(each.var in changed for each in found.inside):
             return None
         others = [] if self.shared else [each for each in found.inside if facts.uses[each.var] > 1]
         if others:
@@ -88,7 +93,7 @@ class GraphRule(msgspec.Struct, frozen=True):
         return bind.replace(step=b.body(result))
 
 
-def graph_rule(name: str, pattern: OpPattern, build: Build, *, shared: bool = False) -> GraphRule:
+def graph_rule(name: str, pattern: Pattern, build: Build, *, shared: bool = False) -> GraphRule:
     """Return a rule over graph functions."""
     return GraphRule(name, pattern, build, shared)
 
@@ -107,20 +112,23 @@ def apply_rules(func: GraphFunc, name: str, rules: Sequence[GraphRule]) -> Graph
 
 
 def _round(func: GraphFunc, name: str, rules: Sequence[GraphRule]) -> GraphFunc:
-    """Apply the first rule that fits to each binding.
-
-    Matches are of the function as it was: what a binding computes stays, however it is computed.
-    """
+    """Apply the first rule that fits to each binding, unless what it matches has changed."""
     facts = GraphFacts(func)
     names = UniqueNames([value.name for value in (*func.params, *facts.bound)])
 
+    changed = set[Value]()
+
     def rule_of(rule: GraphRule) -> Rule:
         def apply(bind: Bind) -> Bind | None:
-            return rule.apply(bind, facts, names)
+            return rule.apply(bind, facts, names, changed)
 
         return Rule(rule.name, (Bind,), apply, written_at(rule.build, rule.name))
 
     table = Rules(name, *(rule_of(rule) for rule in rules))
     lets = {bind.var for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)}
-    made = rewrite(func, table, on=Bind)
+
+    def note(before: Bind, after: Bind) -> None:
+        changed.add(before.var)
+
+    made = rewrite(func, table, on=Bind, applied=note)
     return func if made is func else flatten_lets(made, lets)

@@ -1,8 +1,8 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
 Reading order, that of the phases: simplify_graph; multiply_dequantized, fold_zero_points,
-pack_weights; fold_batch_norm, fold_constants; eliminate_dead_nodes, fuse_ops, lower_to_loops,
-plan_memory.
+pack_weights; fold_batch_norm, fold_scales, fold_constants; eliminate_dead_nodes, fuse_ops,
+lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.eliminate_dead_nodes import (
@@ -13,6 +13,9 @@ from irkit.passes.graph.fold_batch_norm import (
 )
 from irkit.passes.graph.fold_constants import (
     fold_constants as fold_constants,
+)
+from irkit.passes.graph.fold_scales import (
+    fold_scales as fold_scales,
 )
 from irkit.passes.graph.fold_zero_points import (
     fold_zero_points as fold_zero_points,

@@ -1,0 +1,238 @@
+"""Fold scales and shifts by constants, before or after a product, into its weights and bias.
+
+Before::
+
+    def main(x: f32[1, 1, 2, 2]):
+        w: f32[1, 1, 1, 1] = constant([3.0])
+        k: f32[1] = constant([2.0])
+        a: f32[1, 1, 2, 2] = multiply(x, k)
+        c: f32[1, 1, 2, 2] = conv(a, w)
+        y: f32[1, 1, 2, 2] = add(c, k)
+        return y
+
+After::
+
+    def main(x: f32[1, 1, 2, 2]):
+        w: f32[1, 1, 1, 1] = constant([3.0])
+        k: f32[1] = constant([2.0])
+        a: f32[1, 1, 2, 2] = multiply(x, k)
+        c_weight: f32[1, 1, 1, 1] = constant([6.0])
+        c: f32[1, 1, 2, 2] = conv(x, c_weight)
+        y_weight: f32[1, 1, 1, 1] = constant([6.0])
+        y_bias: f32[1] = constant([2.0])
+        y: f32[1, 1, 2, 2] = conv(x, y_weight, y_bias)
+        return y
+
+A scale is a multiplication, division or batch normalisation; a shift before a convolution with pads
+stays, because the pads are not shifted.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from irkit.core import remark
+from irkit.graph import (
+    Array,
+    GraphFunc,
+    Match,
+    Op,
+    Pattern,
+    Replacement,
+    Value,
+    apply_rules,
+    attributes,
+    dtype_of_value,
+    either,
+    extents_of,
+    graph_rule,
+    hole,
+    known,
+    op,
+)
+from irkit.transform import define_pass
+
+
+class _Affine(NamedTuple):
+    """A scale and a shift for each index of one axis, in f64."""
+
+    scale: Array
+    shift: Array
+
+
+@define_pass(idempotent=True, changes_rounding=True)
+def fold_scales(func: GraphFunc) -> GraphFunc:
+    """Fold what scales or shifts whole channels or columns into constant weights of a product.
+
+    The product, or what scales its operand, must have no other use; what is no longer used stays,
+    for ``eliminate_dead_nodes``.
+    """
+    return apply_rules(func, "fold-scales", _RULES)
+
+
+def _affine(inner: Pattern) -> Pattern:
+    """Return the pattern of something that is scaled or shifted by constants."""
+    statistics = [known(name) for name in ("scale", "shift", "mean", "var")]
+    return either(
+        op("multiply add", inner, known("k"), name="affine", commutative=True),
+        op("divide subtract", inner, known("k"), name="affine"),
+        op("batch_norm", inner, *statistics, name="affine"),
+    )
+
+
+def _read(m: Match, value: Value, axis: int) -> _Affine | None:
+    """Return the scale and shift along an axis of a value; None if they vary along another one, or
+    if a number is not finite."""
+    rank, extent = len(extents_of(value)), extents_of(value)[axis]
+    step = m.op("affine")
+    if extent is None:
+        return None
+    with np.errstate(all="ignore"):
+        if step.name == "batch_norm":
+            if axis % rank != 1:
+                return None
+            scale, shift, mean, var = (
+                m.array(name).astype(np.float64) for name in ("scale", "shift", "mean", "var")
+            )
+            factor = scale / np.sqrt(var + attributes(step).float("epsilon"))
+            found = _Affine(factor, shift - mean * factor)
+        else:
+            k = _along(m.array("k"), axis % rank, rank, extent)
+            if k is None:
+                return None
+            one, none = np.ones_like(k), np.zeros_like(k)
+            found = {
+                "multiply": _Affine(k, none),
+                "divide": _Affine(1 / k, none),
+                "add": _Affine(one, k),
+                "subtract": _Affine(one, -k),
+            }[step.name]
+    return found if _is_finite(*found) else None
+
+
+def _along(array: Array, axis: int, rank: int, extent: int) -> Array | None:
+    """Return an array that broadcasts along one axis as one number for each of its indices."""
+    shape = (1,) * (rank - array.ndim) + array.shape
+    if len(shape) != rank or any(n != 1 for at, n in enumerate(shape) if at != axis):
+        return None
+    return np.broadcast_to(array.astype(np.float64).reshape(-1), (extent,))
+
+
+def _is_finite(*arrays: Array) -> bool:
+    return all(bool(np.all(np.isfinite(array))) for array in arrays)
+
+
+def _is_float(m: Match) -> bool:
+    dtype = dtype_of_value(m["w"])
+    return dtype is not None and dtype.is_float
+
+
+def _rounded(b: Replacement, m: Match, array: Array, name: str) -> Value | None:
+    """Return a constant in the type of the weights, or None if one of its numbers is too large."""
+    with np.errstate(all="ignore"):
+        made = array.astype(m.array("w").dtype)
+    return b.constant(made, name=name) if _is_finite(made) else None
+
+
+def _conv(b: Replacement, m: Match, weight: Array, bias: Array) -> Value | None:
+    """Return the matched convolution of ``x`` with other weights and another bias."""
+    args = [m["x"], _rounded(b, m, weight, "weight")]
+    if "bias" in m or np.any(bias):
+        args.append(_rounded(b, m, bias, "bias"))
+    given = tuple(arg for arg in args if arg is not None)
+    if len(given) < len(args):
+        return None
+    return b.emit(Op("conv", given, m.op("product").attrs), "conv")
+
+
+def _parts(m: Match) -> tuple[Array, Array]:
+    w: Array = m.array("w").astype(np.float64)
+    bias: Array = m.array("bias") if "bias" in m else np.zeros(w.shape[0])
+    return w, bias.astype(np.float64)
+
+
+def _after_conv(b: Replacement, m: Match) -> Value | None:
+    found = _read(m, m.root.var, 1) if _is_float(m) else None
+    if found is None:
+        return None
+    w, bias = _parts(m)
+    scaled = w * found.scale.reshape(-1, *(1,) * (w.ndim - 1))
+    return _conv(b, m, scaled, bias * found.scale + found.shift)
+
+
+def _before_conv(b: Replacement, m: Match) -> Value | None:
+    found = _read(m, m["x"], 1) if _is_float(m) else None
+    if found is None:
+        return None
+    options = attributes(m.op("product"))
+    if np.any(found.shift) and any(options.ints("pads")):
+        source = m.bindings["affine"].var.name
+        remark(m.root, f"{source} shifts what is padded with 0: it stays; pad before the shift")
+        return None
+    w, bias = _parts(m)
+    groups = options.int("groups")
+    # Filter f reads the channels of its group.
+    own = np.repeat(np.arange(groups), w.shape[0] // groups)
+    rest = (1,) * (w.ndim - 2)
+    scale, shift = (each.reshape(groups, -1)[own].reshape(*w.shape[:2], *rest) for each in found)
+    added = (w * shift).sum(axis=tuple(range(1, w.ndim)))
+    return _conv(b, m, w * scale, bias + added)
+
+
+def _after_matmul(b: Replacement, m: Match) -> Value | None:
+    found = _read(m, m.root.var, -1) if _is_float(m) else None
+    if found is None or ("bias" not in m and bool(np.all(found.scale == 1))):
+        return None
+    w, columns = m.array("w").astype(np.float64), extents_of(m["w"])[-1]
+    shift = found.shift
+    if "bias" in m:
+        own = _along(m.array("bias"), len(extents_of(m.root.var)) - 1, _rank(m), columns or 0)
+        if own is None:
+            return None
+        shift = own * found.scale + shift
+    return _matmul(b, m, w * found.scale, shift)
+
+
+def _before_matmul(b: Replacement, m: Match) -> Value | None:
+    found = _read(m, m["x"], -1) if _is_float(m) else None
+    if found is None:
+        return None
+    w = m.array("w").astype(np.float64)
+    return _matmul(b, m, w * found.scale[:, None], found.shift @ w)
+
+
+def _rank(m: Match) -> int:
+    return len(extents_of(m.root.var))
+
+
+def _matmul(b: Replacement, m: Match, weight: Array, shift: Array) -> Value | None:
+    w = _rounded(b, m, weight, "weight")
+    bias = _rounded(b, m, shift, "bias")
+    if w is None or bias is None:
+        return None
+    product = b.op("matmul", m["x"], w)
+    return b.op("add", product, bias) if np.any(shift) else product
+
+
+_X, _W, _BIAS = hole("x"), known("w"), known("bias")
+_MATRIX = known("w", lambda array: array.ndim == 2)
+_CONV = either(op("conv", _X, _W, name="product"), op("conv", _X, _W, _BIAS, name="product"))
+_MATMUL = op("matmul", _X, _MATRIX, name="product")
+_SCALED = _affine(_X)
+_RULES = (
+    graph_rule("after-a-convolution", _affine(_CONV), _after_conv),
+    graph_rule(
+        "before-a-convolution",
+        either(
+            op("conv", _SCALED, _W, name="product"), op("conv", _SCALED, _W, _BIAS, name="product")
+        ),
+        _before_conv,
+    ),
+    graph_rule("after-a-product", _affine(_MATMUL), _after_matmul),
+    graph_rule(
+        "after-a-product-and-a-shift",
+        _affine(op("add", _MATMUL, _BIAS, commutative=True)),
+        _after_matmul,
+    ),
+    graph_rule("before-a-product", op("matmul", _SCALED, _MATRIX, name="product"), _before_matmul),
+)
