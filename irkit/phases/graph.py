@@ -2,6 +2,7 @@
 
 from irkit.graph import GRAPH_LEVEL
 from irkit.passes.graph import (
+    eliminate_common_nodes,
     eliminate_dead_nodes,
     fold_batch_norm,
     fold_constants,
@@ -9,6 +10,7 @@ from irkit.passes.graph import (
     fold_zero_points,
     fuse_ops,
     lower_to_loops,
+    move_transposes,
     multiply_dequantized,
     pack_weights,
     plan_memory,
@@ -32,6 +34,11 @@ ORDER = (
         "fold-scales",
         "weights are packed by their own scales; what scales the result would be among them",
     ),
+    Order(
+        "multiply-dequantized",
+        "move-transposes",
+        "it moves them to before the scaling of bytes, not behind it",
+    ),
     Order("fold-scales", "fold-constants", "it leaves arithmetic on weights"),
     Order("pack-weights", "fold-constants", "weights that are scaled by then are packed no more"),
     Order("fold-zero-points", "fold-constants", "it leaves arithmetic on weights"),
@@ -40,6 +47,12 @@ ORDER = (
         "fold-constants",
         "folding a batch norm leaves arithmetic on weights, which are constants",
     ),
+    Order(
+        "fold-constants",
+        "eliminate-common-nodes",
+        "constants that are computed in two ways are alike only then",
+    ),
+    Order("eliminate-common-nodes", "fuse-ops", "two operators in two groups are computed twice"),
     Order("fold-constants", "eliminate-dead-nodes", "folding leaves operands unused"),
     Order("eliminate-dead-nodes", "fuse-ops", "a value that a dead node reads would not be fused"),
     Order("fuse-ops", "lower-to-loops", "a group becomes one kernel"),
@@ -57,9 +70,11 @@ GRAPH = Pipeline(
                 multiply_dequantized,
                 fold_zero_points,
                 pack_weights,
+                move_transposes,
                 fold_batch_norm,
                 fold_scales,
                 fold_constants,
+                eliminate_common_nodes,
                 eliminate_dead_nodes,
             ),
         ),

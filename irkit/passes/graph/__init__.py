@@ -1,10 +1,13 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
 Reading order, that of the phases: simplify_graph; multiply_dequantized, fold_zero_points,
-pack_weights; fold_batch_norm, fold_scales, fold_constants; eliminate_dead_nodes, fuse_ops,
-lower_to_loops, plan_memory.
+pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
+eliminate_common_nodes, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
 """
 
+from irkit.passes.graph.eliminate_common_nodes import (
+    eliminate_common_nodes as eliminate_common_nodes,
+)
 from irkit.passes.graph.eliminate_dead_nodes import (
     eliminate_dead_nodes as eliminate_dead_nodes,
 )
@@ -25,6 +28,9 @@ from irkit.passes.graph.fuse_ops import (
 )
 from irkit.passes.graph.lower_to_loops import (
     lower_to_loops as lower_to_loops,
+)
+from irkit.passes.graph.move_transposes import (
+    move_transposes as move_transposes,
 )
 from irkit.passes.graph.multiply_dequantized import (
     multiply_dequantized as multiply_dequantized,

@@ -147,8 +147,9 @@ def _conv(b: Replacement, m: Match, weight: Array, bias: Array) -> Value | None:
 
 def _parts(m: Match) -> tuple[Array, Array]:
     w: Array = m.array("w").astype(np.float64)
-    bias: Array = m.array("bias") if "bias" in m else np.zeros(w.shape[0])
-    return w, bias.astype(np.float64)
+    if "bias" not in m:
+        return w, np.zeros(w.shape[0], np.float64)
+    return w, m.array("bias").astype(np.float64)
 
 
 def _after_conv(b: Replacement, m: Match) -> Value | None:
