@@ -58,17 +58,18 @@ def make_forest(
     tests: Ints,
     true: Ints,
     false: Ints,
+    leaves: NDArray[np.bool_],
     roots: Ints,
     weights: tuple[Ints, Ints, Floats],
     counts: tuple[int, int],
 ) -> Forest:
     """Check the arrays of a forest; ``counts`` are those of features and of targets.
 
-    ``weights`` are, for each weight, the node it belongs to, its target, and itself.
+    Both branches of each of the ``leaves`` lead to itself. ``weights`` are, for each weight, the
+    node it belongs to, its target, and itself.
     Raises: ImportFailed for numbers out of range, and for branches that lead back.
     """
-    size = len(features)
-    inner = true != np.arange(size)
+    size, inner = len(features), ~leaves
     _check_range(node, "feature", features[inner], counts[0])
     _check_range(node, "branch", true, size)
     _check_range(node, "branch", false, size)
@@ -80,7 +81,8 @@ def make_forest(
     _check_range(node, "target", targets, counts[1])
     order = np.argsort(holders, kind="stable")
     first = np.searchsorted(holders[order], np.arange(size + 1))
-    steps = np.array(_heights(node, true.tolist(), false.tolist(), roots.tolist()))
+    branches = list(zip(true.tolist(), false.tolist(), strict=True))
+    steps = np.array(_heights(node, branches, leaves.tolist(), roots.tolist()))
     return Forest(
         np.where(inner, features, 0),
         np.where(inner, thresholds, 0).astype(thresholds.dtype),
@@ -109,26 +111,26 @@ def _check_range(node: OnnxNode, what: str, found: Ints, count: int) -> None:
         raise node.fail(f"{what} {int(outside[0])} does not exist: there are {count}")
 
 
-def _heights(node: OnnxNode, true: list[int], false: list[int], roots: list[int]) -> list[int]:
+def _heights(
+    node: OnnxNode, branches: list[tuple[int, int]], leaves: list[bool], roots: list[int]
+) -> list[int]:
     """Return the length of the longest walk from each node to a leaf; 0 where no root leads.
 
     Two branches may lead to one node: exporters write a test for several values like that.
     """
-    height = [-1] * len(true)
-    entered = [False] * len(true)
+    height = [0 if leaf else -1 for leaf in leaves]
+    entered = [False] * len(leaves)
     waiting = list(roots)
     while waiting:
         at = waiting[-1]
         if height[at] >= 0:
             waiting.pop()
-        elif true[at] == at:
-            height[waiting.pop()] = 0
         elif entered[at]:
-            height[waiting.pop()] = 1 + max(height[true[at]], height[false[at]])
+            height[waiting.pop()] = 1 + max(height[child] for child in branches[at])
         else:
             entered[at] = True
-            for child in (true[at], false[at]):
-                if entered[child] and height[child] < 0 and true[child] != child:
+            for child in branches[at]:
+                if entered[child] and height[child] < 0:
                     raise node.fail(f"the branches of its node {child} lead back to it")
                 waiting.append(child)
     return [max(each, 0) for each in height]

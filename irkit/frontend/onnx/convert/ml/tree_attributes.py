@@ -70,7 +70,7 @@ def named_forest(node: OnnxNode, of: str, width: int, count: int) -> Forest:
     named = dict(zip(("treeids", "nodeids", "ids"), holders, strict=True))
     check_counts(node, {f"{of}_{k}": v for k, v in named.items()} | {f"{of}_weights": values})
     at = [place(tree, number, "node") for tree, number in zip(*holders[:2], strict=True)]
-    if any(branches[each][0] != each for each in at):
+    if any(modes[each] != "LEAF" for each in at):
         raise node.fail("a node that is not a leaf has a weight")
     true, false = _integers(branches).reshape(-1, 2).T
     return make_forest(
@@ -80,6 +80,7 @@ def named_forest(node: OnnxNode, of: str, width: int, count: int) -> Forest:
         tests=_tests(node, modes),
         true=true,
         false=false,
+        leaves=np.array([mode == "LEAF" for mode in modes], dtype=bool),
         roots=_integers(list(roots.values())),
         weights=(_integers(at), _integers(holders[2]), values),
         counts=(width, count),
@@ -153,6 +154,7 @@ def numbered_forest(node: OnnxNode, width: int, count: int) -> Forest:
         tests=np.append((_numbered_tests(node, modes, members))[of], np.zeros_like(ends)),
         true=np.append(true, ends),
         false=np.append(false, ends),
+        leaves=np.arange(total + leaves) >= total,
         roots=_roots(node, start),
         weights=(ends, targets, weights),
         counts=(width, count),
