@@ -29,6 +29,7 @@ CATALOGUES = {
     "tests/schedule/primitives/buffers": "tests of a primitive a file",
     "tests/schedule/primitives/loops": "tests of a primitive a file",
     "tests/graph/ops": "tests of a family of operators a file",
+    "tests/passes/graph": "tests of a pass a file",
 }
 """Folders that can hold more than 15 modules, because all are of one kind."""
 

@@ -26,7 +26,7 @@ Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its ope
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from irkit.core import Attrs, UniqueNames, current_recorder, substitute
+from irkit.core import Attrs, UniqueNames, current_recorder, remark, substitute
 from irkit.graph import (
     Apply,
     ArrayData,
@@ -47,6 +47,7 @@ from irkit.graph import (
     type_of,
     used_inside,
 )
+from irkit.passes.graph.support.fusion_remarks import why_apart
 from irkit.transform import define_pass
 
 _RANK: dict[Kind, int] = {
@@ -73,6 +74,7 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     for phase in ("epilogues", "chains"):
         for value in groups.order:
             groups.grow(value, phase)
+    groups.explain()
     members = [found for found in groups.members() if len(found) > 1]
     return _Rebuild(func, members).result() if members else func
 
@@ -99,6 +101,7 @@ class _Groups:
         self.max_ops = max_ops
         self.order = [bind.var for bind in func.body.bindings if isinstance(bind.step, Op)]
         self.steps = {b.var: b.step for b in func.body.bindings if isinstance(b.step, Op)}
+        self.bound = {bind.var: bind for bind in func.body.bindings}
         self.users: dict[Value, list[Value]] = {value: [] for value in self.order}
         uses: list[tuple[Value, Value]] = []
         for bind in func.body.bindings:
@@ -172,6 +175,25 @@ class _Groups:
         while self.leader[value] is not value:
             value = self.leader[value]
         return value
+
+    def explain(self) -> None:
+        """Leave a remark on each operator whose group ends although others read its result."""
+        for value in self.order:
+            users = [user for user in self.users[value] if self.find(user) is not self.find(value)]
+            if not users:
+                continue
+            sink = self.after.get(value, _EXIT)
+            if sink is not _EXIT and self.find(sink) is self.find(value):
+                continue
+            joined = {self.find(value)} | ({self.find(sink)} if sink is not _EXIT else set())
+            text = why_apart(
+                self.bound[value],
+                [self.bound[user] for user in users],
+                self.bound.get(sink),
+                together=sum(self.size[one] for one in joined),
+                max_ops=self.max_ops,
+            )
+            remark(self.bound[value], text)
 
     def members(self) -> list[list[Value]]:
         """Return the groups, each in the order of its operators."""

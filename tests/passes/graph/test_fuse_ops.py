@@ -1,6 +1,8 @@
 """Which operators form a group, and which stay apart."""
 
-from irkit.core import Recorder, recording
+import pytest
+
+from irkit.core import Recorder, Span, recording
 from irkit.graph import Apply, GraphFunc, Lambda, Op, parse, verify
 from irkit.passes.graph import fuse_ops
 
@@ -93,3 +95,68 @@ def test_spans_survive_fusion() -> None:
     inner = [bind.span.line for bind in code.step.body.bindings if bind.span is not None]
     assert inner == [2, 3]
     assert [code.span is not None, applied.span is not None] == [True, True]
+
+
+def remarks_of(text: str, **options: int) -> list[str]:
+    with recording(Recorder()) as recorder:
+        fuse_ops(parse(text), **options)
+    return [each.text for each in recorder.remarks]
+
+
+APART = [
+    (
+        "a = matmul(x, x)\n    b = matmul(a, x)\n    return b",
+        "'a' (matmul) is not fused with 'b' (matmul): each of two products or windows needs a "
+        "kernel of its own",
+    ),
+    (
+        "a = relu(x)\n    b = matmul(a, x)\n    return b",
+        "'a' (relu) is not fused with 'b' (matmul): 'b' (matmul) reads each element several times, "
+        "so it would be computed again each time; move it behind, or into the weights where it is "
+        "by a constant",
+    ),
+    (
+        "a = matmul(x, x)\n    b = transpose(a, axes=(1, 0))\n    return b",
+        "'a' (matmul) is not fused with 'b' (transpose): behind a matmul only operators on its own "
+        "elements are fused, and transpose moves or sums them; apply it to the operand, or later",
+    ),
+    (
+        "a = softmax(x)\n    b = relu(a)\n    return b",
+        "'a' (softmax) is not fused with 'b' (relu): 'a' (softmax) always has a kernel of its own",
+    ),
+    (
+        "a = sum(x, axes=(0,))\n    b = relu(a)\n    return b",
+        "'a' (sum) is not fused with 'b' (relu): a sum has to be complete before the next operator "
+        "starts; reduce after the other operators where the model allows it",
+    ),
+    (
+        "a = exp(x)\n    b = relu(a)\n    c = (a, b)\n    return c",
+        "'a' (exp) is not fused with 'b' (relu): its result is needed elsewhere too, so it has to "
+        "be in memory; let one operator use it, or compute it again for each",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), APART)
+def test_a_remark_says_why_two_operators_have_two_kernels(text: str, said: str) -> None:
+    assert remarks_of(f"def main(x: f32[4, 4]):\n    {text}\n") == [said]
+
+
+def test_a_remark_names_the_option_that_keeps_operators_apart() -> None:
+    text = "def main(x: f32[4]):\n    a = exp(x)\n    b = relu(a)\n    return b\n"
+    assert remarks_of(text) == []
+    assert remarks_of(text, max_ops=1) == [
+        "'a' (exp) is not fused with 'b' (relu): one kernel would have 2 operators, max_ops is 1"
+    ]
+
+
+def test_a_remark_has_the_names_of_the_nodes_of_a_model() -> None:
+    func = parse("def main(x: f32[4]):\n    a = softmax(x)\n    b = relu(a)\n    return b\n")
+    named = [
+        bind.replace(span=Span("onnx", name))
+        for bind, name in zip(func.body.bindings, ("/head/Softmax", "/head/Relu"), strict=True)
+    ]
+    with recording(Recorder()) as recorder:
+        fuse_ops(func.replace(body=func.body.replace(bindings=tuple(named))))
+    (said,) = recorder.remarks
+    assert said.text.startswith("'/head/Softmax' (softmax) is not fused with '/head/Relu' (relu): ")
