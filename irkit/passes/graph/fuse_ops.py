@@ -185,7 +185,8 @@ class _Groups:
             sink = self.after.get(value, _EXIT)
             if sink is not _EXIT and self.find(sink) is self.find(value):
                 continue
-            joined = {self.find(value)} | ({self.find(sink)} if sink is not _EXIT else set())
+            ends = [value] if sink is _EXIT else [value, sink]
+            joined = {self.find(one) for one in ends}
             text = why_apart(
                 self.bound[value],
                 [self.bound[user] for user in users],
