@@ -9,17 +9,19 @@ import click
 import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from irkit.cli.flags.check_flags import read_npz
 from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.flags.programs import CONVERTER, SHAPE, shapes_of
+from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import Flow, compile
-from irkit.runtime import Model
+from irkit.runtime import Model, parts_of
 
 
 class _ModelFlags(msgspec.Struct, frozen=True):
@@ -28,6 +30,8 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     output: str
     trace: str | None
     shapes: tuple[str, ...]
+    values: tuple[str, ...]
+    inputs: tuple[str, ...]
     cpu: str
     features: str
     quiet: bool
@@ -45,6 +49,14 @@ _with_model_flags = as_value(
         click.option("-o", "--output", required=True, type=NEW_FILE, help="The package to write."),
         SHAPE,
         CONVERTER,
+        VALUE,
+        click.option(
+            "--inputs",
+            multiple=True,
+            type=FILE,
+            metavar="FILE.npz",
+            help="Compile a model that leaves shapes open for these inputs. Repeatable.",
+        ),
         click.option(
             "--trace",
             type=NEW_FILE,
@@ -77,6 +89,7 @@ def compile_(
     \b
       irkit compile resnet.onnx -o resnet.irkit
       irkit compile mlp.onnx -o mlp.irkit --shape x=1,784 --pass '1:simplify'
+      irkit compile upscale.onnx -o upscale.irkit --value sizes=1,3,448,448
     """
     started = time.perf_counter()
     _check_different(model, wanted.output, wanted.trace)
@@ -106,7 +119,8 @@ def _check_different(*paths: str | None) -> None:
 def _compiled(
     model: str, wanted: _ModelFlags, flow: Flow, verify: bool, guard: IsolationPolicy
 ) -> Model:
-    target, shapes = wanted.target, shapes_of(wanted.shapes)
+    target, fixed = wanted.target, fixed_inputs(wanted.shapes, wanted.values)
+    samples = [read_npz(file) for file in wanted.inputs]
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     silent = wanted.quiet or not screen.is_terminal
@@ -119,10 +133,11 @@ def _compiled(
         def progress(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total or None)
 
-        return compile(
+        made = compile(
             model,
             target=target,
-            shapes=shapes,
+            shapes=fixed.shapes,
+            values=fixed.values,
             graph_pipeline=flow.graph,
             pipeline=flow.loops,
             legalize=flow.legalize,
@@ -130,13 +145,19 @@ def _compiled(
             progress=progress,
             apply=apply,
         )
+        for sample in samples:
+            made.run(sample)
+        return made
 
 
 def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:
     console().print(pass_table(summarize(model.trace)))
     output, trace = wanted.output, wanted.trace
     size = Path(output).stat().st_size
-    kernels = len({call.kernel for call in model.plan.calls})
+    parts = parts_of(model)
+    kernels = sum(len({call.kernel for call in part.plan.calls}) for part in parts)
     click.echo(f"{output}: {kernels} kernels, {size / 1e6:.1f} MB, compiled in {seconds:.1f} s")
+    for each in model.specialisations:
+        click.echo(f"  compiled for {each}")
     if trace is not None:
         click.echo(f"{trace}: {len(model.trace)} steps; see them with: irkit trace {trace}")

@@ -5,6 +5,7 @@ import webbrowser
 import click
 
 from irkit.cli.flags.files import FILE
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.core import IRKitError
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server import (
@@ -33,8 +34,17 @@ from irkit.inspector_web.server import (
     help="Address to listen on. Anything but this machine needs --expose.",
 )
 @click.option("--expose", is_flag=True, help="With --host: let other machines connect.")
+@SHAPE
+@VALUE
 def inspect_(
-    files: tuple[str, ...], port: int, no_open: bool, watch: bool, host: str, expose: bool
+    files: tuple[str, ...],
+    port: int,
+    no_open: bool,
+    watch: bool,
+    host: str,
+    expose: bool,
+    shapes: tuple[str, ...],
+    values: tuple[str, ...],
 ) -> None:
     """Show in the browser what every pass did.
 
@@ -56,7 +66,8 @@ def inspect_(
             hint="Add --expose to allow that; who knows the address with its token can look.",
         )
     rules = new_access_rules(host)
-    inspection = Inspection(files, watch=watch)
+    fixed = fixed_inputs(shapes, values)
+    inspection = Inspection(files, watch=watch, shapes=fixed.shapes, values=fixed.values)
     try:
         server = Server(create_app(inspection, rules), rules, host=host, port=port)
         inspection.start()

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import (
@@ -20,7 +21,7 @@ from irkit.cli.flags.placement import (
     add_current_directory_for,
 )
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
-from irkit.cli.flags.programs import CONVERTER, SHAPE, read_program, shapes_of
+from irkit.cli.flags.programs import CONVERTER, read_program
 from irkit.cli.flags.prove_flag import PROVE
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
@@ -117,6 +118,7 @@ _with_golden_flags = as_value(
 @PROVE
 @SHAPE
 @CONVERTER
+@VALUE
 @click.option("--time-rules", is_flag=True, help="Print a table of the rules: hits and time.")
 def opt(
     file: str,
@@ -128,6 +130,7 @@ def opt(
     prove: bool,
     time_rules: bool,
     shapes: tuple[str, ...],
+    values: tuple[str, ...],
 ) -> None:
     """Run passes over the IR in FILE (- for standard input) and print the result.
 
@@ -149,7 +152,7 @@ def opt(
     """
     if (golden.update_golden or golden.functions) and golden.golden is None:
         raise click.UsageError("--update-golden and --function need --golden DIR")
-    module = read_program(file, shapes_of(shapes)).module
+    module = read_program(file, fixed_inputs(shapes, values)).module
     flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
     flow = _stopped(chosen.flow(flow), chosen.stop_after)
     printing.printer.check(name for each in flow.pipelines for name in each.names)

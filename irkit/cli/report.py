@@ -6,6 +6,7 @@ from functools import partial
 import click
 
 from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.core import IRKitError, atomic_write
 from irkit.inspector_web import Run, Workspace
 from irkit.inspector_web.jobs import WRONG, StepVerdicts, check_run
@@ -33,6 +34,8 @@ from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
     is_flag=True,
     help="Run the program before and after every pass, and report whether it computes the same.",
 )
+@SHAPE
+@VALUE
 def report_(
     files: tuple[str, ...],
     output: str | None,
@@ -41,6 +44,8 @@ def report_(
     junit: str | None,
     summary: str | None,
     check: bool,
+    shapes: tuple[str, ...],
+    values: tuple[str, ...],
 ) -> None:
     """Write what every pass did to files that need no server.
 
@@ -55,7 +60,8 @@ def report_(
     wanted = {"-o": output, "--json": json_, "--junit": junit, "--summary": summary}
     if not any(wanted.values()):
         raise click.UsageError(f"nothing to write; give one of {', '.join(wanted)}")
-    inspection = Inspection(files)
+    fixed = fixed_inputs(shapes, values)
+    inspection = Inspection(files, shapes=fixed.shapes, values=fixed.values)
     try:
         inspection.open()
         workspace = inspection.workspace

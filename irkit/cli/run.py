@@ -7,13 +7,16 @@ from typing import Any
 import click
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.fixed_inputs import VALUE, values_of
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
+from irkit.codegen import TensorSpec
 from irkit.core import InputError, atomic_write
-from irkit.runtime import ModelProfile, load, write_arrays
+from irkit.ir import as_dtype, numpy_dtype
+from irkit.runtime import DeferredModel, Model, ModelProfile, load, write_arrays
 
 
 class _ProfileFlags(msgspec.Struct, frozen=True):
@@ -73,6 +76,7 @@ _PROFILE_OPTIONS = (
 @click.command("run")
 @click.argument("package", type=FILE)
 @INPUT
+@VALUE
 @click.option(
     "--random",
     is_flag=True,
@@ -84,6 +88,7 @@ _PROFILE_OPTIONS = (
 def run(
     package: str,
     inputs: tuple[str, ...],
+    values: tuple[str, ...],
     random: bool,
     seed: int,
     output: str | None,
@@ -94,11 +99,17 @@ def run(
     \b
       irkit run resnet.irkit --input data_0=image.npy -o outputs.npz
       irkit run resnet.irkit --random --profile
+      irkit run upscale.irkit --random --value sizes=1,3,448,448
     """
     model = load(package)
+    declared = {spec.name: spec for spec in _declared(model)}
     feeds = given_inputs(inputs)
+    for name, value in values_of(values).items():
+        feeds[name] = _as_declared(value, declared.get(name))
     if random:
-        feeds = random_inputs(model.plan.inputs, seed) | feeds
+        held = [each.values for each in model.specialisations[:1]]
+        made_up = random_inputs(declared.values(), seed)
+        feeds = made_up | dict(held[0] if held else {}) | feeds
     started = time.perf_counter()
     try:
         outputs = model.run(feeds)
@@ -113,6 +124,26 @@ def run(
     click.echo(f"ran in {seconds * 1e3:.2f} ms")
     if profiling.is_wanted:
         profiling.write(model.profile(feeds, runs=profiling.profile_runs))
+
+
+def _declared(model: Model) -> list[TensorSpec]:
+    """Return the inputs; a shape that is open is that of the first specialisation."""
+    if not isinstance(model, DeferredModel):
+        return list(model.plan.inputs)
+    held = model.specialisations[0] if model.specialisations else None
+    shapes = {} if held is None else {**held.shapes, **{n: v.shape for n, v in held.values.items()}}
+    return [
+        TensorSpec(each.name, tuple(shapes.get(each.name, each.dims or ())), each.dtype)
+        for each in model.inputs
+    ]
+
+
+def _as_declared(value: ArrayLike, spec: TensorSpec | None) -> NDArray[Any]:
+    """Return numbers of Python as an array of the type of an input."""
+    if spec is None or isinstance(value, np.ndarray):
+        return np.asarray(value)
+    array = np.asarray(value, numpy_dtype(as_dtype(spec.dtype)))
+    return array.reshape(1) if array.ndim == 0 and len(spec.shape) == 1 else array
 
 
 def _range(array: NDArray[Any]) -> str:

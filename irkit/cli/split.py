@@ -7,8 +7,9 @@ import click
 
 import irkit
 from irkit.cli.flags.files import NEW_FOLDER
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
-from irkit.cli.flags.programs import PROGRAM, SHAPE, read_program, shapes_of
+from irkit.cli.flags.programs import CONVERTER, PROGRAM, read_program
 from irkit.codegen import complete_target
 from irkit.core import DTypeError, InputError, IRKitError, IRModule, ShapeError, as_target
 from irkit.debug import check_kernel, kernel_cases, write_kernel_tests
@@ -21,10 +22,17 @@ from irkit.phases import GRAPH, for_target, input_specs
 @click.argument("model", type=PROGRAM)
 @click.option("-o", "--output", required=True, type=NEW_FOLDER, help="The folder to write.")
 @SHAPE
+@VALUE
+@CONVERTER
 @INPUT
 @click.option("--seed", default=0, show_default=True, help="Seed of inputs that are not given.")
 def split_(
-    model: str, output: str, shapes: tuple[str, ...], inputs: tuple[str, ...], seed: int
+    model: str,
+    output: str,
+    shapes: tuple[str, ...],
+    values: tuple[str, ...],
+    inputs: tuple[str, ...],
+    seed: int,
 ) -> None:
     """Write a numeric unit test for each kernel of MODEL: an ONNX file, or a graph as IR text.
 
@@ -40,7 +48,7 @@ def split_(
     folder = Path(output)
     if folder.is_dir() and any(folder.iterdir()):
         raise IRKitError(f"the folder {output} is not empty", hint="Name a new one with -o.")
-    module = read_program(model, shapes_of(shapes)).module
+    module = read_program(model, fixed_inputs(shapes, values)).module
     main = module.functions.get("main")
     if not isinstance(main, GraphFunc):
         raise IRKitError(f"{model} has no graph function 'main', so it is no model")

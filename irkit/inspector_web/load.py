@@ -7,20 +7,22 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from irkit.core import IRKitError
+from irkit.frontend.onnx import Shapes
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
 from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED
 from irkit.inspector_web.record.progress import progress_of
-from irkit.inspector_web.record.record import FILE_KINDS, FileKind, record, warm_up
+from irkit.inspector_web.record.record import FILE_KINDS, NOTHING, FileKind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.run import LoadedTrace, Source
@@ -49,8 +51,15 @@ class Inspection:
     """The files on one page, and the runs made from them. Safe to use from several threads."""
 
     def __init__(
-        self, files: Sequence[str], *, watch: bool = False, limits: Limits = LOAD_LIMITS
+        self,
+        files: Sequence[str],
+        *,
+        watch: bool = False,
+        limits: Limits = LOAD_LIMITS,
+        shapes: Shapes = NOTHING,
+        values: Mapping[str, Any] = NOTHING,
     ) -> None:
+        self.fixed: dict[str, Any] = {"shapes": shapes, "values": values}
         self.files, self.watch, self.limits = tuple(files), watch, limits
         self.title = ", ".join(os.path.basename(file) for file in files)
         self.lock = threading.RLock()
@@ -191,11 +200,14 @@ class Inspection:
         return self._record(kind, file)
 
     def _record(self, kind: FileKind, file: str) -> list[LoadedTrace]:
+        fixed = self.fixed if kind == "model" else {}
         # A new process each time, so that the user's modules are imported again.
         with self.lock:
             self._child, self._next = self._next or Child(self.limits), None
         try:
-            made = self._child.call(record, kind, os.path.abspath(file), self._folder)
+            made = self._child.call(
+                partial(record, kind, os.path.abspath(file), self._folder, **fixed)
+            )
         except ChildDied as error:
             doing = progress_of(error.report).what
             where = f" ({doing})" if doing else ""
@@ -205,7 +217,7 @@ class Inspection:
             self._child = None
         self._watched = tuple({*self._watched, *made.files})
         self._notes += [made.message] * bool(made.message)
-        return [restore(each, Source(kind, os.path.abspath(file))) for each in made.runs]
+        return [restore(each, Source(kind, os.path.abspath(file), **fixed)) for each in made.runs]
 
     def _watch_files(self) -> None:
         known = self._change_times()

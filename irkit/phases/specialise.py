@@ -50,13 +50,16 @@ def compile_onnx(
     fixed = fixed_values(model.graph, values)
     specialise = _Specialise(model, dict(shapes), fixed, compile_module)
     inputs = specialise.inputs()
-    if not any(each.is_open for each in inputs):
+    left_open = ", ".join(str(each) for each in inputs if each.is_open)
+    why = f"the model leaves shapes of inputs open ({left_open})"
+    if not left_open:
         try:
             return specialise.staged({})[1]
         except UnknownShape as error:
             if error.input not in {each.name for each in inputs}:
                 raise
-    return SpecialisedModel(inputs, specialise)
+            why = error.message
+    return SpecialisedModel(inputs, specialise, why=why)
 
 
 class _Imported(msgspec.Struct, frozen=True, eq=False):
@@ -178,7 +181,10 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         values = {n: v for n, v in imported.values.items() if n in there}
         specialise = _Specialise(rest, shapes, values, self.compile_module)
         inputs = specialise.inputs()
-        return SpecialisedModel(inputs, specialise), [each.name for each in inputs]
+        nodes = [cut.node for cut in cuts_of(module)] or [repr(name) for name in parts.crossing]
+        why = f"the rest of the model depends on what {' and '.join(dict.fromkeys(nodes))} finds"
+        model = SpecialisedModel(inputs, specialise, why=why)
+        return model, [each.name for each in inputs]
 
 
 def _fixed(

@@ -53,11 +53,13 @@ from irkit.runtime.profile import (
 )
 from irkit.runtime.specialised import (
     Cut as Cut,
+    DeferredModel as DeferredModel,
     Specialisation as Specialisation,
     Specialise as Specialise,
     SpecialisedModel as SpecialisedModel,
     StagedModel as StagedModel,
     load as load,
+    parts_of as parts_of,
 )
 
 check_numpy_layout()

@@ -100,8 +100,14 @@ def test_what_is_wrong_for_the_shapes_of_a_call_names_the_node() -> None:
 def test_a_package_holds_what_was_compiled_and_refuses_the_rest(tmp_path: Path) -> None:
     model = irkit.compile(reshape())
     x = floats(6)
-    with pytest.raises(IRKitError, match="nothing is compiled yet"):
+    with pytest.raises(IRKitError) as caught:
         model.save(tmp_path / "m.irkit")
+    assert str(caught.value) == (
+        "Reshape node 'y': its shape (input 's') decides a shape, but is only known when the model "
+        "runs, and nothing is compiled for it yet: a package would hold no code\n"
+        "  Fix it on import (shapes= and values=, or --shape and --value), or run the model on "
+        "inputs before it is saved (--inputs FILE.npz)."
+    )
     assert not list(tmp_path.iterdir())
     for shape in ([2, 3], [3, 2]):
         model.run({"x": x, "s": np.array(shape)})

@@ -8,9 +8,10 @@ import msgspec
 import numpy as np
 
 from irkit.cli.flags.files import FILE
+from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
-from irkit.cli.flags.programs import CONVERTER, SHAPE, ProgramFile, kind_of, read_program, shapes_of
+from irkit.cli.flags.programs import CONVERTER, ProgramFile, kind_of, read_program
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, as_target
@@ -46,6 +47,7 @@ _OPTIONS: tuple[Option, ...] = (
     SCHEDULE,
     SHAPE,
     CONVERTER,
+    VALUE,
 )
 MODEL_STEPS = 50_000
 """Most steps that the interpreter may take for a kernel of a model: native code runs the larger
@@ -65,6 +67,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
     native: bool | None
     schedule: str | None
     shapes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
     @property
     def places_passes(self) -> bool:
@@ -75,7 +78,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
         """Read the program in a file. Raises: IRKitError, UsageError."""
         if self.schedule is not None and kind_of(file) != "text":
             raise click.UsageError("--schedule is for loop IR (.irs)")
-        return read_program(file, shapes_of(self.shapes))
+        return read_program(file, fixed_inputs(self.shapes, self.values))
 
     def pipelines(self, program: ProgramFile) -> tuple[Pipeline, ...]:
         """Return the pipelines that the options ask for: that of graphs if the program has some,
@@ -100,7 +103,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
         """Return the options of :func:`irkit.debug.check`."""
         return {
             "max_steps": MODEL_STEPS if program.is_of_kernels else MAX_STEPS,
-            "inputs": _arrays(self.inputs) if self.inputs is not None else {},
+            "inputs": read_npz(self.inputs) if self.inputs is not None else {},
             "dims": dict(_dim(text) for text in self.dims),
             "seed": self.seed,
             "samples": self.samples,
@@ -113,7 +116,8 @@ def with_check_flags(verb: Verb) -> Verb:
     return as_value("chosen", CheckFlags, _OPTIONS)(verb)
 
 
-def _arrays(path: str) -> dict[str, Any]:
+def read_npz(path: str) -> dict[str, Any]:
+    """Read arrays by name from an .npz file. Raises: IRKitError."""
     try:
         with zipfile.ZipFile(path):  # An .npy file would be one array without a name.
             pass

@@ -32,11 +32,15 @@ def given_inputs(texts: Iterable[str]) -> dict[str, NDArray[Any]]:
             )
         if name in found:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="'--input'")
-        found[name] = _array(name, path)
+        found[name] = read_npy(name, path)
     return found
 
 
-def _array(name: str, path: str) -> NDArray[Any]:
+def read_npy(name: str, path: str) -> NDArray[Any]:
+    """Read the array of an input from an .npy file.
+
+    Raises: IRKitError.
+    """
     try:
         with open(path, "rb") as file:
             array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import read_text
+from irkit.cli.flags.fixed_inputs import FixedInputs
 from irkit.cli.flags.placement import add_current_directory
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
@@ -17,13 +18,6 @@ from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, Step, Trace
 
 PROGRAM = click.Path(exists=True, dir_okay=False)
-SHAPE = click.option(
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=1,3,224,224",
-    help="Fix the shape of an input of a model. Repeatable.",
-)
 
 
 def _load_converters(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]) -> None:
@@ -45,6 +39,7 @@ CONVERTER = click.option(
     help="Import a registered converter for an ONNX operator of your own. Repeatable.",
 )
 MANY = 8
+NOTHING_FIXED = FixedInputs()
 _HEAD = 4096
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _TRACE = b"irkit-trace "
@@ -68,22 +63,23 @@ class ProgramFile(msgspec.Struct, frozen=True):
         return self.is_of_graphs or len(self.module.functions) > MANY
 
 
-def read_program(file: str, shapes: Mapping[str, Sequence[int]] | None = None) -> ProgramFile:
+def read_program(file: str, fixed: FixedInputs = NOTHING_FIXED) -> ProgramFile:
     """Read an ONNX model, a trace or IR text from a file, or IR text from standard input if that is
     ``-``.
 
-    Raises: IRKitError, with the remedy, if it is something else, or damaged, or if ``shapes`` are
-    given for anything but a model.
+    Raises: IRKitError, with the remedy, if it is something else, or damaged, or if inputs are
+    ``fixed`` of anything but a model.
     """
     kind = "text" if file == "-" else kind_of(file)
-    if shapes and kind != "model":
+    if fixed and kind != "model":
+        option = "--shape" if fixed.shapes else "--value"
         raise IRKitError(
-            f"--shape is for ONNX models, and {file} is {_NAMES[kind]}",
+            f"{option} is for ONNX models, and {file} is {_NAMES[kind]}",
             hint="--dim fixes a symbolic dimension.",
         )
     match kind:
         case "model":
-            return ProgramFile(_imported(file, shapes))
+            return ProgramFile(_imported(file, fixed))
         case "trace":
             return _of_trace(Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL)))
         case _:
@@ -92,25 +88,6 @@ def read_program(file: str, shapes: Mapping[str, Sequence[int]] | None = None) -
 
 
 _NAMES = {"text": "IR text", "trace": "a trace", "model": "a model"}
-
-
-def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Read the values of ``--shape``.
-
-    Raises: BadParameter.
-    """
-    found: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        name, _, dims = text.rpartition("=")
-        parts = dims.split(",") if dims else []
-        if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
-            raise click.BadParameter(
-                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
-            )
-        if name in found:
-            raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
-        found[name] = tuple(int(part) for part in parts)
-    return found
 
 
 def kind_of(file: str) -> str:
@@ -166,12 +143,12 @@ def _archive(file: str) -> FormatError:
     )
 
 
-def _imported(file: str, shapes: Mapping[str, Sequence[int]] | None) -> IRModule:
+def _imported(file: str, fixed: FixedInputs) -> IRModule:
     try:
         # Other programs need no ONNX, which takes 60 ms to load.
         from irkit.frontend.onnx import import_onnx
 
-        return import_onnx(file, shapes=shapes)
+        return import_onnx(file, shapes=fixed.shapes, values=fixed.values)
     except FormatError as error:
         if not error.hint and "cannot be read as an ONNX model" in error.message:
             error.hint = "Expected an ONNX model, a trace of irkit, or IR text."

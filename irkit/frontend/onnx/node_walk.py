@@ -225,7 +225,8 @@ class NodeWalk:
             return ""
         names = dict.fromkeys(name for each in self.dims.values() for name in each)
         inputs = ", ".join(f"{name!r}: (...)" for name in names)
-        return f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}."
+        options = " ".join(f"--shape {name}=..." for name in names)
+        return f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
 
     def _define(self, name: str, value: Value, node: OnnxNode) -> None:
         if name in self.scope:

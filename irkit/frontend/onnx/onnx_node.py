@@ -214,7 +214,7 @@ class OnnxNode:
         error = UnknownShape(
             f"{self.title}: its {what} (input {value.name!r}) decides a shape, but is only known "
             "when the model runs",
-            hint=f"Fix it on import: values={{{origin!r}: array}}.",
+            hint=f"Fix it on import: values={{{origin!r}: array}}, or --value {origin}=NUMBERS.",
             span=self.span,
         )
         error.input = origin

@@ -33,7 +33,7 @@ def fill_constants(steps: Iterable[Step], source: Source, most: float = math.inf
     )
     if not wanted or source.kind != "model" or size > most:
         return
-    module = import_onnx(source.path)
+    module = import_onnx(source.path, shapes=source.shapes, values=source.values)
     known = {data.digest: data for data in _constants(module)}
     if not all(data.digest in known for data in wanted):
         for step in for_target(GRAPH, complete_target(as_target("llvm"))).steps(module):

@@ -3,13 +3,13 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, IRModule, as_target
-from irkit.frontend.onnx import import_onnx
+from irkit.frontend.onnx import Shapes, import_onnx
 from irkit.graph import GraphFunc, parse_module
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import run_script
@@ -25,6 +25,7 @@ from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE, for_target
 from irkit.transform import PassFailed, Pipeline
 
+NOTHING: Mapping[str, Any] = {}
 FileKind = Literal["model", "text", "script"]
 FILE_KINDS: dict[str, FileKind] = {".onnx": "model", ".irs": "text", ".py": "script"}
 
@@ -33,7 +34,15 @@ def warm_up() -> None:
     """Do nothing: to call this, the child has imported all that it needs."""
 
 
-def record(kind: FileKind, file: str, folder: str, *, own: bool = True) -> TraceRecording:
+def record(
+    kind: FileKind,
+    file: str,
+    folder: str,
+    *,
+    own: bool = True,
+    shapes: Shapes = NOTHING,
+    values: Mapping[str, Any] = NOTHING,
+) -> TraceRecording:
     """Record the traces of a file in a folder.
 
     A script runs only if the file is the user's ``own``. A pass that fails is part of the
@@ -41,7 +50,7 @@ def record(kind: FileKind, file: str, folder: str, *, own: bool = True) -> Trace
     """
     again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
     recorder = StepRecorder(Path(folder), again)
-    source = Source(kind, file, own)
+    source = Source(kind, file, own, shapes, values)
     message = ""
     try:
         with record_steps(recorder):
@@ -68,7 +77,9 @@ def read_module(source: Source) -> IRModule:
     file = source.path
     report_progress("reading the file")
     if source.kind == "model":
-        return import_onnx(file) if source.own else import_untrusted_onnx(file)
+        if not source.own:
+            return import_untrusted_onnx(file)
+        return import_onnx(file, shapes=source.shapes, values=source.values)
     data = Path(file).read_bytes()
     try:
         text = data.decode()

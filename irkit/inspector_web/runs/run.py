@@ -1,8 +1,9 @@
 """One run of passes, the trace and file that it was made from, and its stages."""
 
 import threading
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,7 +25,8 @@ LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The file that a run was made from, unless it is a trace.
+    """The file that a run was made from, unless it is a trace, with the shapes and values of inputs
+    of a model that are fixed.
 
     The user named it on the command line (``own``), or it was uploaded; then it is not a script.
     """
@@ -32,6 +34,8 @@ class Source(msgspec.Struct, frozen=True):
     kind: Literal["model", "text", "script"]
     path: str
     own: bool = True
+    shapes: Mapping[str, Sequence[int]] = {}
+    values: Mapping[str, Any] = {}
 
 
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):

@@ -9,11 +9,13 @@ What compiles is a function that ``irkit.phases`` gives: this folder knows no co
 
 from irkit.runtime.specialised.package_tree import (
     load as load,
+    parts_of as parts_of,
 )
 from irkit.runtime.specialised.specialisation import (
     Specialisation as Specialisation,
 )
 from irkit.runtime.specialised.specialised_model import (
+    DeferredModel as DeferredModel,
     Specialise as Specialise,
     SpecialisedModel as SpecialisedModel,
 )

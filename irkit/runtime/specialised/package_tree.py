@@ -71,11 +71,6 @@ def write_tree(path: "str | os.PathLike[str]", model: Model) -> None:
     """
     leaves: list[Model] = []
     root = _described(model, leaves)
-    if not leaves:
-        raise IRKitError(
-            "nothing is compiled yet, so a package would hold no code",
-            hint="Run the model first on inputs of each shape that the package shall hold.",
-        )
     with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_PARTS, msgspec.json.format(msgspec.json.encode(_Tree(_FORMAT, root))))
         for number, leaf in enumerate(leaves):
@@ -109,8 +104,25 @@ def _read_tree(archive: zipfile.ZipFile, title: str) -> Model:
     return _loaded(tree.root, archive, title, 0)
 
 
+def parts_of(model: Model) -> list[Model]:
+    """Return the models with code that a model consists of: itself, if it has some."""
+    if isinstance(model, SpecialisedModel):
+        inner = [each.model for each in model.specialisations]
+    elif isinstance(model, StagedModel):
+        inner = [model.first] if model.rest is None else [model.first, model.rest]
+    else:
+        return [model]
+    return [leaf for each in inner for leaf in parts_of(each)]
+
+
 def _described(model: Model, leaves: list[Model]) -> _Part:
     if isinstance(model, SpecialisedModel):
+        if not model.specialisations:
+            raise IRKitError(
+                f"{model.why}, and nothing is compiled for it yet: a package would hold no code",
+                hint="Fix it on import (shapes= and values=, or --shape and --value), or run the "
+                "model on inputs before it is saved (--inputs FILE.npz).",
+            )
         held = [
             _Specialisation(
                 dict(each.shapes),

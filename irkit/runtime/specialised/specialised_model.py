@@ -27,9 +27,10 @@ _log = logging.getLogger("irkit")
 class DeferredModel(Model):
     """Base class of models that consist of others: they have no plan and no code of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Sequence[InputSpec]) -> None:
         # What Model.__init__ sets belongs to the models inside.
         self._trace = None
+        self.inputs = tuple(inputs)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("plan", "contents", "target"):
@@ -64,7 +65,7 @@ class SpecialisedModel(DeferredModel):
 
     ``specialise`` compiles for the inputs that it meets; without it, as in a package, inputs that
     fit no specialisation are refused. The last 8 are kept. Threads that meet the same inputs
-    compile once.
+    compile once. ``why`` says what the model leaves open.
     """
 
     def __init__(
@@ -72,9 +73,11 @@ class SpecialisedModel(DeferredModel):
         inputs: Sequence[InputSpec],
         specialise: Specialise | None,
         compiled: Sequence[Compiled] = (),
+        *,
+        why: str = "",
     ) -> None:
-        super().__init__()
-        self.inputs = tuple(inputs)
+        super().__init__(inputs)
+        self.why = why
         self._specialise = specialise
         self._compiled = list(compiled)
         self._said = False
@@ -146,8 +149,9 @@ class SpecialisedModel(DeferredModel):
         if not self._said:
             self._said = True
             _log.warning(
-                "the model leaves shapes open, so it is compiled at the call for the inputs it "
-                "meets; the last %d specialisations are kept",
+                "%s; so it is compiled at the call for the inputs it meets, and the last %d "
+                "specialisations are kept",
+                self.why,
                 KEPT,
             )
         key, model = specialise(feeds)

@@ -48,8 +48,7 @@ class StagedModel(DeferredModel):
         first_inputs: Sequence[str],
         rest_inputs: Sequence[str],
     ) -> None:
-        super().__init__()
-        self.inputs = tuple(inputs)
+        super().__init__(inputs)
         self.first = first
         self.cuts = tuple(cuts)
         self.outputs = tuple(outputs)

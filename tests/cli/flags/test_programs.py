@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from irkit.cli.flags import files
+from irkit.cli.flags.fixed_inputs import FixedInputs
 from irkit.cli.flags.programs import read_program
 from irkit.core import IRKitError
 from irkit.graph import GraphFunc
@@ -123,7 +124,9 @@ def test_text_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         read_program("long.irs")
 
 
-def test_shapes_are_for_models(folder: Path) -> None:
+def test_shapes_and_values_are_for_models(folder: Path) -> None:
     (folder / "loops.irs").write_text(LOOPS)
     with pytest.raises(IRKitError, match="--shape is for ONNX models"):
-        read_program("loops.irs", {"x": (1, 2)})
+        read_program("loops.irs", FixedInputs(shapes={"x": (1, 2)}))
+    with pytest.raises(IRKitError, match="--value is for ONNX models"):
+        read_program("loops.irs", FixedInputs(values={"x": 1}))

@@ -25,7 +25,7 @@ from irkit.frontend.onnx import UnsupportedModel
 from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
 from irkit.graph import GraphFunc, arrays_of, interpret
 from irkit.phases.specialise import compile_onnx
-from irkit.runtime import Model, SpecialisedModel, StagedModel
+from irkit.runtime import Model, parts_of
 
 Arrays = Mapping[str, Any]
 Prepare = Callable[[onnx.ModelProto], Model]
@@ -109,13 +109,11 @@ def native(model: onnx.ModelProto) -> Model:
 
 
 def kernels_run(model: Model) -> int:
-    """Count the kernels of the last call, in all parts; -1 if the interpreter ran it."""
-    if isinstance(model, SpecialisedModel):
-        return kernels_run(model.specialisations[0].model)
-    if isinstance(model, StagedModel):
-        parts = [model.first] if model.rest is None else [model.first, model.rest]
-        return sum([kernels_run(part) for part in parts])
-    return -1 if isinstance(model, _InterpretedModel) else len(model.plan.calls)
+    """Count the kernels of a model that ran once, in all parts; -1 if the interpreter ran it."""
+    parts = parts_of(model)
+    if any(isinstance(part, _InterpretedModel) for part in parts):
+        return -1
+    return sum(len(part.plan.calls) for part in parts)
 
 
 def judge(case: NodeCase, prepare: Prepare) -> Outcome:

@@ -312,7 +312,7 @@ def test_a_symbolic_dimension_is_refused_by_the_import_with_its_remedy() -> None
     model = model_of(reshaped, {"x": ("n", "c", 4)}, ["y"], opset=13)
     with pytest.raises(IRKitError, match="shape of 'x' must be constant") as caught:
         import_onnx(model)
-    assert caught.value.hint == "Fix n, c on import: shapes={'x': (...)}."
+    assert caught.value.hint == "Fix n, c on import: shapes={'x': (...)}, or --shape x=...."
 
 
 @pytest.mark.parametrize("shapes", [{"x": (2, 3)}, {"z": (2, 3)}, {"x": (2, 3), "z": (2, 3)}])

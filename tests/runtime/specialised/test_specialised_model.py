@@ -98,14 +98,14 @@ def test_threads_that_meet_the_same_inputs_compile_once() -> None:
 
 
 def test_it_says_once_that_it_compiles_at_the_call(caplog: pytest.LogCaptureFixture) -> None:
-    model = SpecialisedModel(INPUTS, Doubling())
+    model = SpecialisedModel(INPUTS, Doubling(), why="the model leaves N open")
     with caplog.at_level(logging.WARNING, "irkit"):
         model.run(feeds(1, 1))
         model.run(feeds(2, 1))
     (record,) = caplog.records
     assert record.getMessage() == (
-        "the model leaves shapes open, so it is compiled at the call for the inputs it meets; "
-        "the last 8 specialisations are kept"
+        "the model leaves N open; so it is compiled at the call for the inputs it meets, and the "
+        "last 8 specialisations are kept"
     )
 
 

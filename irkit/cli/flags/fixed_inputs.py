@@ -1,0 +1,105 @@
+"""Options that fix inputs of a model: ``--shape`` and ``--value``."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from irkit.cli.flags.model_inputs import read_npy
+
+SHAPE = click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=1,3,224,224",
+    help="Fix the shape of an input of a model. Repeatable.",
+)
+VALUE = click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="NAME=2,3",
+    help="Fix an input of a model that decides a shape: a number, numbers with commas (2, for a "
+    "list of one), true or false, or @FILE.npy. Repeatable.",
+)
+
+
+class FixedInputs(msgspec.Struct, frozen=True):
+    """Values of ``--shape`` and ``--value``."""
+
+    shapes: dict[str, tuple[int, ...]] = {}
+    values: dict[str, Any] = {}
+
+    def __bool__(self) -> bool:
+        """Return True if anything is fixed."""
+        return bool(self.shapes or self.values)
+
+
+def fixed_inputs(shapes: Iterable[str], values: Iterable[str]) -> FixedInputs:
+    """Read the values of both options.
+
+    Raises: BadParameter; IRKitError for a file.
+    """
+    return FixedInputs(shapes_of(shapes), values_of(values))
+
+
+def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Read the values of ``--shape``.
+
+    Raises: BadParameter.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, dims = text.rpartition("=")
+        parts = dims.split(",") if dims else []
+        if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
+            raise click.BadParameter(
+                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
+            )
+        if name in found:
+            raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
+        found[name] = tuple(int(part) for part in parts)
+    return found
+
+
+def values_of(texts: Iterable[str]) -> dict[str, ArrayLike]:
+    """Read the values of ``--value``: numbers of Python, or arrays of files.
+
+    Raises: BadParameter; IRKitError for a file.
+    """
+    found: dict[str, ArrayLike] = {}
+    for text in texts:
+        name, _, value = text.partition("=@") if "=@" in text else text.rpartition("=")
+        if not name:
+            raise click.BadParameter(
+                f"{text!r} does not name an input; write it as NAME=2,3 or NAME=@FILE.npy",
+                param_hint="'--value'",
+            )
+        if name in found:
+            raise click.BadParameter(f"{name!r} has two values", param_hint="'--value'")
+        found[name] = read_npy(name, value) if "=@" in text else _numbers(text, value)
+    return found
+
+
+def _numbers(text: str, value: str) -> ArrayLike:
+    if not value:
+        return np.zeros(0, np.int64).tolist()
+    parts = value.removesuffix(",").split(",")
+    found = [_number(text, part.strip()) for part in parts]
+    return found if "," in value else found[0]
+
+
+def _number(text: str, part: str) -> int | float | bool:
+    if part in ("true", "false"):
+        return part == "true"
+    for kind in (int, float):
+        try:
+            return kind(part)
+        except ValueError:
+            continue
+    raise click.BadParameter(
+        f"{text!r}: {part!r} is not a number, true or false", param_hint="'--value'"
+    )
