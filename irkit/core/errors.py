@@ -32,9 +32,14 @@ class IRKitError(Exception):
         return dict(self.__dict__)
 
     def __str__(self) -> str:
-        where = f"{self.span}: " if self.span is not None else ""
+        where = f"{self.span}: " if self.span is not None and not self._names_place() else ""
         remedy = f"\n  {self.hint}" if self.hint else ""
         return f"{where}{self.message}{remedy}"
+
+    def _names_place(self) -> bool:
+        """Return True if the message itself names the place, as one about an ONNX node does."""
+        place = self.span
+        return place is not None and place.kind == "onnx" and f"node {place.name!r}" in self.message
 
 
 def _shortened(text: str) -> str:

@@ -104,7 +104,7 @@ def test_a_package_holds_what_was_compiled_and_refuses_the_rest(tmp_path: Path) 
         model.save(tmp_path / "m.irkit")
     assert str(caught.value) == (
         "Reshape node 'y': its shape (input 's') decides a shape, but is only known when the model "
-        "runs, and nothing is compiled for it yet: a package would hold no code\n"
+        "runs (opset 13), and nothing is compiled for it yet: a package would hold no code\n"
         "  Fix it on import (shapes= and values=, or --shape and --value), or run the model on "
         "inputs before it is saved (--inputs FILE.npz)."
     )

@@ -14,6 +14,7 @@ from irkit.frontend.onnx.model_checks import check_supported, check_well_formed,
 from irkit.frontend.onnx.model_file import ModelLike, load_model
 from irkit.frontend.onnx.model_inputs import (
     Shapes,
+    check_declared,
     dimension_name,
     element_type_of,
     fixed_sizes,
@@ -136,6 +137,10 @@ class _Importer:
         for name, value in zip(names, results, strict=True):
             if value in self.known.ranges:
                 raise ImportFailed(f"output {name!r} has a type of fewer than 8 bits")
+        cut = {each.name for each in self.walk.cuts}
+        for info, result in zip(self.graph.output, results, strict=True):
+            if info.name not in cut:
+                check_declared(info, result.type)
         cuts, counts = self._cuts(names)
         given = tuple(info.name for info in inputs if info.name not in self.values)
         attrs: dict[str, Any] = {"inputs": given, "outputs": (*names, *counts)}

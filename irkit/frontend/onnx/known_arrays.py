@@ -26,6 +26,7 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         self.ranges: dict[Value, tuple[int, int]] = {}
         """Least and largest number of each value whose type in the model has fewer than 8 bits."""
         self._origins: dict[Value, Value] = {}
+        self._overflows: dict[Value, Value] = {}
 
     def follow(self, made: Value, operator: str, args: Sequence[Value], attrs: Attrs) -> None:
         """Compute the result of an operator whose arguments are all known, unless it is large."""
@@ -35,9 +36,13 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         if unknown is not None:
             self._origins[made] = self.origin(unknown)
         elif all(_is_small(value) for value in (made, *args)):
-            found = op_spec(operator).evaluate([self[arg] for arg in args], attrs)
+            arrays = [self[arg] for arg in args]
+            found = op_spec(operator).evaluate(arrays, attrs)
             if not isinstance(found, tuple):
                 self[made] = np.asarray(found)
+                early = next((each for each in map(self.overflow, args) if each), None)
+                if early is not None or _overflows(operator, arrays, attrs, self[made]):
+                    self._overflows[made] = early or made
 
     def follow_loops(self, func: PrimFunc, args: Sequence[Value], made: Sequence[Value]) -> None:
         """Compute the results of a loop function whose arguments are all known, unless they are
@@ -49,6 +54,10 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
             results = [_zeros(value) for value in made]
             interpret(func, *[np.ascontiguousarray(self[arg]) for arg in args], *results)
             self.update(zip(made, results, strict=True))
+
+    def overflow(self, value: Value) -> Value | None:
+        """Return the first value in the computation of this one that its type could not hold."""
+        return self._overflows.get(value)
 
     def origin(self, value: Value) -> Value:
         """Return the first value known only when the model runs from which this one is computed."""
@@ -67,3 +76,22 @@ def _zeros(value: Value) -> NDArray[np.generic]:
     assert isinstance(value.type, TensorType)
     shape = [as_int(dim) or 0 for dim in value.type.shape]
     return np.zeros(shape, numpy_dtype(value.type.dtype))
+
+
+def _overflows(
+    operator: str,
+    arrays: Sequence[NDArray[np.generic]],
+    attrs: Attrs,
+    found: NDArray[np.generic],
+) -> bool:
+    """Return True if integer arithmetic wrapped around: in f64 its results differ."""
+    if operator not in _ARITHMETIC or found.dtype.kind not in "iu":
+        return False
+    wide = [array.astype(np.float64) for array in arrays]
+    exact = np.asarray(op_spec(operator).evaluate(wide, attrs))
+    # What wrapped around is wrong by a multiple of the range, what f64 rounds by next to nothing.
+    wrong = np.abs(exact - found.astype(np.float64))
+    return bool(np.any(wrong >= 2.0 ** (8 * found.dtype.itemsize - 1)))
+
+
+_ARITHMETIC = frozenset({"add", "subtract", "multiply", "sum", "prod"})

@@ -18,11 +18,20 @@ class UnsupportedModel(IRKitError):
 
     def __init__(self, operators: Sequence[tuple[str, int, str]]) -> None:
         self.operators = tuple(operators)
-        lines = "".join(f"\n  {name}-{version}: node {node!r}" for name, version, node in operators)
-        count = len({name for name, _, _ in operators})
-        super().__init__(
-            f"the model uses {count} operators that irkit does not support:{lines}", hint=REMEDY
+        nodes: dict[tuple[str, int], list[str]] = {}
+        for name, version, node in operators:
+            nodes.setdefault((name, version), []).append(node)
+        lines = "".join(
+            f"\n  {name}-{version}: {_counted(found)}" for (name, version), found in nodes.items()
         )
+        count = len({name for name, _, _ in operators})
+        what = "an operator" if count == 1 else f"{count} operators"
+        super().__init__(f"the model uses {what} that irkit does not support:{lines}", hint=REMEDY)
+
+
+def _counted(nodes: Sequence[str]) -> str:
+    first = f"node {nodes[0]!r}"
+    return first if len(nodes) == 1 else f"{first} and {len(nodes) - 1} more"
 
 
 def check_well_formed(model: onnx.ModelProto) -> None:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.core import IRKitError
 from irkit.frontend.onnx.onnx_node import ImportFailed
-from irkit.graph import InputSpec
-from irkit.ir import DType, from_numpy, numpy_dtype
+from irkit.graph import InputSpec, TensorType, Type, written_type
+from irkit.ir import DType, as_int, from_numpy, numpy_dtype
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -58,6 +58,27 @@ def _dims(tensor: onnx.TypeProto.Tensor) -> Iterator[int | str]:
     for dim in tensor.shape.dim:
         known = dim.HasField("dim_value") and dim.dim_value >= 0
         yield dim.dim_value if known else dim.dim_param
+
+
+def check_declared(info: onnx.ValueInfoProto, found: Type) -> None:
+    """Check that an output has the dimensions that the model declares for it.
+
+    Raises: ImportFailed.
+    """
+    declared = info.type.tensor_type
+    if not isinstance(found, TensorType) or not declared.HasField("shape"):
+        return
+    dims = [as_int(dim) for dim in found.shape]
+    wanted = [*_dims(declared)]
+    if len(dims) != len(wanted) or any(
+        isinstance(want, int) and dim not in (None, want)
+        for dim, want in zip(dims, wanted, strict=True)
+    ):
+        said = ", ".join(str(want) or "?" for want in wanted)
+        raise ImportFailed(
+            f"output {info.name!r} is declared with shape [{said}], but its node makes "
+            f"{written_type(found)}"
+        )
 
 
 def fixed_sizes(

@@ -76,6 +76,27 @@ def names_read(node: onnx.NodeProto) -> list[str]:
     return found
 
 
+def cycle_through(node: onnx.NodeProto, name: str, nodes: Sequence[onnx.NodeProto]) -> str:
+    """Return in words how a name that a node reads is computed from an output of the same node;
+    "" if it is not."""
+    makers = {output: each for each in nodes for output in each.output if output}
+    came: dict[str, str] = {name: ""}
+    waiting = [name]
+    for at in waiting:
+        if at in node.output:
+            path = [at]
+            while came[path[-1]]:
+                path.append(came[path[-1]])
+            words = ", which is computed from ".join(map(repr, reversed(path)))
+            return f"{words}, its own output"
+        maker = makers.get(at)
+        for read in () if maker is None else names_read(maker):
+            if read not in came:
+                came[read] = at
+                waiting.append(read)
+    return ""
+
+
 def _part(
     model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]
 ) -> onnx.ModelProto:

@@ -1,5 +1,6 @@
 """The conversion of nodes in order, with the names of one graph or of one function."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
-from irkit.frontend.onnx.model_checks import check_supported, converter_name
+from irkit.frontend.onnx.model_checks import UnsupportedModel, check_supported, converter_name
+from irkit.frontend.onnx.model_parts import cycle_through
 from irkit.frontend.onnx.narrow_integers import in_bytes
 from irkit.frontend.onnx.onnx_node import (
     Counted,
@@ -24,11 +26,12 @@ from irkit.frontend.onnx.onnx_node import (
     UnknownShape,
     to_array,
 )
-from irkit.frontend.onnx.schemas import defaults_of, schema_of, unknown_part
+from irkit.frontend.onnx.schemas import defaults_of, domain_of, schema_of, unknown_part
 from irkit.frontend.onnx.user_converters import user_converter
 from irkit.graph import Builder, Value
 from irkit.ir import from_numpy
 
+_PLACE = re.compile(r"\((output .*, )?opset \d+\)$", re.DOTALL)
 Scope = dict[str, Value | None]
 
 
@@ -127,6 +130,22 @@ class NodeWalk:
             self.known.ranges[value] = limits
 
     def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
+        try:
+            self._convert(proto, nodes)
+        except UnsupportedModel:
+            raise
+        except IRKitError as error:
+            if _PLACE.search(error.message) is None:  # An inner node is the closer place.
+                error.message += self._place(proto)
+            raise
+
+    def _place(self, proto: onnx.NodeProto) -> str:
+        """Return the output of a node, unless it has no other name, and the opset."""
+        output = next((name for name in proto.output if name), "")
+        named = f"output {output!r}, " if proto.name and output else ""
+        return f" ({named}opset {self.opsets.get(domain_of(proto), 0)})"
+
+    def _convert(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         name = converter_name(proto)
         schema = schema_of(proto, self.opsets)
         function = self.functions.local(proto)
@@ -170,9 +189,9 @@ class NodeWalk:
             raise
         except IRKitError as error:
             hint = (isinstance(error, ShapeError) and self._remedy()) or error.hint
-            raise type(error)(
-                f"{node.title}: {error.message}", hint=hint, span=node.span
-            ) from error
+            named = error.message.startswith(node.title)
+            message = error.message if named else f"{node.title}: {error.message}"
+            raise type(error)(message, hint=hint, span=node.span) from error
         except (ArithmeticError, LookupError, ValueError) as error:
             # Such as the second dimension of a tensor that has one.
             raise node.fail(f"its inputs and attributes do not fit together: {error}") from error
@@ -239,10 +258,13 @@ class NodeWalk:
         if not name:
             return None
         if name not in self.scope:
-            title = proto.name or ",".join(proto.output)
+            title = f"{proto.op_type} node {proto.name or ','.join(proto.output)!r}"
+            cycle = cycle_through(proto, name, nodes)
+            if cycle:
+                raise ImportFailed(f"the graph has a cycle: {title} reads {cycle}")
             later = any(name in node.output for node in nodes)
             raise ImportFailed(
-                f"{proto.op_type} node {title!r} reads {name!r}, which nothing before it defines",
+                f"{title} reads {name!r}, which nothing before it defines",
                 hint="A later node does: nodes must be in order of execution." if later else "",
             )
         return self.scope[name]

@@ -188,6 +188,12 @@ class OnnxNode:
         known = self._known.get(value)
         if known is None:
             raise self._unknown_shape(value, what)
+        overflow = self._known.overflow(value)
+        if overflow is not None:
+            raise self.fail(
+                f"its {what} (input {value.name!r}) comes from integers that overflow, in "
+                f"{overflow.name!r}"
+            )
         return known
 
     def is_known(self, at: int) -> bool:

@@ -175,6 +175,7 @@ def reason_of(error: IRKitError) -> str:
     if isinstance(error, UnsupportedModel):
         return f"no converter: {', '.join(sorted({name for name, _, _ in error.operators}))}"
     inner = error.message.rpartition("in its function body, ")[2]
+    inner = re.sub(r" \((output '[^']*', )?opset \d+\)$", "", inner)
     return re.sub(r"'[^']*'", "'...'", re.sub(r"^\w+ node '[^']*': ", "", inner))
 
 

@@ -100,9 +100,8 @@ def with_cycle() -> onnx.ModelProto:
 
 
 def test_a_cycle_and_nodes_out_of_order_are_refused() -> None:
-    with pytest.raises(ImportFailed, match=r"reads 'b', which nothing before") as caught:
+    with pytest.raises(ImportFailed, match=r"the graph has a cycle: .* reads 'b'"):
         irkit.compile(with_cycle())
-    assert "order" in caught.value.hint
     nodes = [make_node("Relu", ["a"], ["y"]), make_node("Relu", ["x"], ["a"])]
     with pytest.raises(ImportFailed, match="order"):
         irkit.compile(model_of(nodes, X, ["y"], opset=13))
