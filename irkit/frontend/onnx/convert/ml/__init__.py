@@ -1,6 +1,6 @@
 """Operators of ai.onnx.ml: what scikit-learn, xgboost and lightgbm export.
 
-Reading order: scores; linear; coupling, svm; forest (trees as arrays), tree_attributes,
+Reading order: scores; linear; pairwise, svm; forest (trees as arrays), tree_attributes,
 forest_kernel, trees; features; categories.
 """
 

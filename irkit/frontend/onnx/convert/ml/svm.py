@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.frontend.onnx.convert.ml.coupling import coupled
+from irkit.frontend.onnx.convert.ml.pairwise import coupled
 from irkit.frontend.onnx.convert.ml.scores import (
     chosen,
     class_labels,
@@ -46,8 +46,8 @@ def svm_regressor(node: OnnxNode) -> Value:
 
 
 def svm_classifier(node: OnnxNode) -> tuple[Value, Value]:
-    """Let each pair of classes vote by a function of its support vectors; the scores are
-    probabilities if ``prob_a`` and ``prob_b`` are given, otherwise the functions themselves.
+    """Choose the class that wins most pairs, each by a function of its support vectors; the scores
+    are probabilities if ``prob_a`` and ``prob_b`` are given, otherwise the functions themselves.
 
     The function of two classes is positive for the first; its scores are its negative, and itself.
     Without support vectors each class has a linear function, and the largest wins.
