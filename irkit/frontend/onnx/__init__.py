@@ -14,6 +14,7 @@ the first is converted. Inputs that decide a shape must be constants, or given a
 
 from irkit.frontend.onnx.convert import (
     CONVERTERS as CONVERTERS,
+    DATA_DEPENDENT as DATA_DEPENDENT,
     SHAPE_INPUTS as SHAPE_INPUTS,
 )
 from irkit.frontend.onnx.importer import (

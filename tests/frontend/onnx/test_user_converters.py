@@ -21,8 +21,8 @@ from irkit.frontend.onnx import (
     unregister,
 )
 from irkit.frontend.onnx.user_converters import load_converter, load_entry_point
-from irkit.graph import Builder, Value
-from irkit.ir import F32, parse
+from irkit.graph import Builder, Value, tensor_type
+from irkit.ir import parse
 from tests.frontend.onnx.models import floats
 
 DOMAIN, HERE = "com.example", __name__
@@ -78,7 +78,8 @@ def test_a_converter_can_call_a_kernel_of_its_own() -> None:
             "        for j in serial(0, 3):\n"
             "            y[i, j] = x[i, 2 - j]\n"
         )
-        return node.kernel(func, node.input(0), shape=(2, 3), dtype=F32)
+        [made] = node.loops(func, node.input(0), types=[tensor_type((2, 3))])
+        return made
 
     register(DOMAIN, "Mine")(reversed_rows)
     x, module = floats(2, 3), import_onnx(model())

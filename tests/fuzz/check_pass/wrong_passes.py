@@ -112,8 +112,11 @@ def raise_at_blocks(func: PrimFunc) -> PrimFunc:
 def use_unbound(func: PrimFunc) -> PrimFunc:
     """Use a variable that nothing binds."""
 
-    def rule(store: Store) -> Node:
-        return store.replace(value=store.value + Var("nowhere", store.value.dtype))
+    def rule(store: Store) -> Node | None:
+        dtype = store.value.dtype
+        if dtype.is_bool:
+            return None
+        return store.replace(value=store.value + Var("nowhere", dtype))
 
     return rewrite(func, rule, on=Store)
 

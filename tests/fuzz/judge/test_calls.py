@@ -11,8 +11,10 @@ from irkit.fuzz.generators import Kind
 from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import picks_of
+from irkit.ir import as_dtype, numpy_dtype
 from irkit.runtime import call, kernel, model
 from irkit.runtime.call import Explanation
+from irkit.runtime.model_arrays import check_input
 
 
 def found_in(kind: Kind, invariant: str, count: int = 12) -> Outcome | None:
@@ -69,12 +71,12 @@ def test_a_package_with_other_weights_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert "the loaded model computes something else" in found.message
 
 
-def _unchecked(spec: Any, dtype: Any, given: Any) -> Any:
-    return np.resize(np.asarray(given).astype(dtype), spec.shape)
+def _unchecked(spec: Any, given: Any) -> Any:
+    return np.resize(np.asarray(given).astype(numpy_dtype(as_dtype(spec.dtype))), spec.shape)
 
 
 def test_inputs_of_a_model_that_are_not_checked_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "_check_input", _unchecked)
+    monkeypatch.setattr(model, "check_input", _unchecked)
     found = found_in("graphs", "checks arguments", 10)
     assert found is not None
     assert "wrong inputs raise nothing, expected" in found.message
@@ -83,15 +85,15 @@ def test_inputs_of_a_model_that_are_not_checked_are_found(monkeypatch: pytest.Mo
 def test_an_error_that_does_not_name_the_wrong_input_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = model._check_input  # pyright: ignore[reportPrivateUsage]
+    right = check_input
 
-    def check(spec: Any, dtype: Any, given: Any) -> Any:
+    def check(spec: Any, given: Any) -> Any:
         try:
-            return right(spec, dtype, given)
+            return right(spec, given)
         except ShapeError:
             raise ShapeError("an input is wrong") from None
 
-    monkeypatch.setattr(model, "_check_input", check)
+    monkeypatch.setattr(model, "check_input", check)
     found = found_in("graphs", "checks arguments", 10)
     assert found is not None
     assert "expected ShapeError for 'x" in found.message

@@ -21,6 +21,9 @@ CONVERTERS: dict[str, Converter] = {
     name: converter for family in _FAMILIES for name, converter in family.CONVERTERS.items()
 }
 
+DATA_DEPENDENT = frozenset(data_dependent.CONVERTERS)
+"""Operators whose outputs are as large as the data make them."""
+
 SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "If": (0,),
     "Loop": (0, 1),

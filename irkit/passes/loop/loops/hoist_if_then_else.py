@@ -26,7 +26,6 @@ from irkit.transform import define_pass
 
 
 @define_pass(idempotent=True)
-@deep_recursion
 def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
     """Move the condition around the body of a loop out of it, if it is the same in every iteration;
     with an else, each branch gets a loop of its own."""
@@ -51,7 +50,8 @@ def hoist_if_then_else(func: PrimFunc) -> PrimFunc:
         otherwise = fresh(loop.replace(body=branch.otherwise))
         return If(logical_and(*steady), then, hoist(otherwise) or otherwise)
 
-    return rewrite(func, hoist, on=For)
+    with deep_recursion:
+        return rewrite(func, hoist, on=For)
 
 
 def _sorted(branch: If, loop: For) -> tuple[list[Expr], list[Expr]]:
