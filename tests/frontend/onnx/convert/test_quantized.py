@@ -204,3 +204,19 @@ def test_a_product_with_packed_weights_unpacks_them(rows: int, block: int, zeros
     weights = (numbers.astype(float) - each) * np.repeat(scales, block, 1)
     for found in results([node], x, given):
         np.testing.assert_allclose(found, x @ weights[:, :rows].T, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["QLinearAdd", "QLinearMul"])
+def test_an_operator_on_quantised_tensors_rounds_once(name: str, kind: str) -> None:
+    a, b = whole((4, 5), kind), whole((5,), kind)
+    zeros, scales = [whole((), kind) for _ in range(3)], [np.float32(s) for s in (0.5, 0.25, 2.0)]
+    given = ["x", "as", "az", "b", "bs", "bz", "ys", "yz"]
+    node = make_node(name, given, ["y"], domain="com.microsoft")
+    constants = {"b": b, **dict(zip(["as", "bs", "ys"], scales, strict=True))}
+    constants |= dict(zip(["az", "bz", "yz"], zeros, strict=True))
+    wide = [(each.astype("f") - z) * s for each, z, s in zip((a, b), zeros, scales, strict=False)]
+    exact = wide[0] + wide[1] if name == "QLinearAdd" else wide[0] * wide[1]
+    expected = saturated(np.rint(exact / scales[2]) + np.float32(zeros[2]), kind)
+    for found in results([node], a, constants):
+        np.testing.assert_array_equal(found, expected)

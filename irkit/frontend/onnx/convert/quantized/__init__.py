@@ -8,6 +8,7 @@ from irkit.frontend.onnx.convert.quantized.quantize import (
     dequantize_linear,
     matmul_integer,
     matmul_nbits,
+    qlinear_binary,
     qlinear_conv,
     qlinear_matmul,
     quantize_linear,
@@ -22,6 +23,8 @@ CONVERTERS: dict[str, Converter] = {
     "QLinearMatMul": qlinear_matmul,
     "QuantizeLinear": quantize_linear,
     "com.microsoft.MatMulNBits": matmul_nbits,
+    "com.microsoft.QLinearAdd": qlinear_binary("add"),
+    "com.microsoft.QLinearMul": qlinear_binary("multiply"),
 }
 
 # Weights are packed anew on import.

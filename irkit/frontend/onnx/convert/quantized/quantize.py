@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.convert.nn import window_attributes
 from irkit.frontend.onnx.narrow_integers import RANGES
-from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.onnx_node import Converter, OnnxNode
 from irkit.graph import Value, unpacked
 from irkit.ir import F32, I8, I16, I32, U8, DType
 
@@ -175,6 +175,31 @@ def _conv(
     if bias is None:
         return total
     return node.op("add", total, node.op("reshape", bias, shape=(-1, *(1,) * len(kernel))))
+
+
+def qlinear_binary(operator: str) -> Converter:
+    """Return the converter of an operator on two quantised tensors, which scales both first.
+
+    Source: QLinearAdd-1, QLinearMul-1 of com.microsoft.
+    """
+
+    def convert(node: OnnxNode) -> Value:
+        result = node.op(operator, _factored(node, 0), _factored(node, 3))
+        scale, zero = node.cast(node.op("reshape", node.input(6), shape=()), F32), node.optional(7)
+        zero = None if zero is None else node.op("reshape", zero, shape=())
+        return _quantized(node, node.op("divide", result, scale), zero, node.dtype(node.input(0)))
+
+    return convert
+
+
+def _factored(node: OnnxNode, at: int) -> Value:
+    """Return the number that input ``at`` stands for, by the scale and zero point after it."""
+    scale, zero = node.op("reshape", node.input(at + 1), shape=()), node.optional(at + 2)
+    wide = node.cast(node.input(at), I32)
+    if zero is not None:
+        offset = node.cast(node.op("reshape", zero, shape=()), I32)
+        wide = node.op("subtract", wide, offset)
+    return node.op("multiply", node.cast(wide, F32), node.cast(scale, F32))
 
 
 def matmul_nbits(node: OnnxNode) -> Value:
