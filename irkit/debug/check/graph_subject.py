@@ -21,6 +21,7 @@ from irkit.debug.check.graph_numbering import CutPoint, GraphNumbering, Numbered
 from irkit.debug.check.graph_region import GraphRegion, RegionRunner
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.rounding_error.precision import Precision, unit_of
+from irkit.debug.check.rounding_error.quantized_bound import allowed_steps, rounded_float
 from irkit.debug.execution.executors import NativeExecutor
 from irkit.debug.execution.inputs import SIZES, Array, InputKind, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
@@ -214,17 +215,19 @@ class GraphSubject:
                     message = f"{buffer!r} has shape {list(b.shape)}, expected {list(a.shape)}"
                     raise _CannotRun("failed", message)
                 limit = _limit(a, a) if self.changes_rounding and is_float(a) else None
+                if self.changes_rounding and not is_float(a):
+                    limit = self._steps_of_rounding(runner, region, before)
                 apart = compare(a, b, limit, zeros_have_signs=limit is None)
-                if apart.at is not None and limit is not None:
+                if apart.at is not None and limit is not None and is_float(a):
                     if true is None:
                         (true,) = runner.values(region, [before], wide=True)
                     limit = _limit(a, true[item])
                     apart = compare(a, b, limit, zeros_have_signs=False)
-                if apart.at is not None and limit is not None:
+                if apart.at is not None and limit is not None and is_float(a):
                     more = self._kernel_bound(runner, region, after, item)
                     limit = limit if more is None else limit + more
                     apart = compare(a, b, limit, zeros_have_signs=False)
-                if limit is not None and _says_nothing(a, limit):
+                if limit is not None and is_float(a) and _says_nothing(a, limit):
                     message = f"rounding can explain any value of {buffer!r} on {inputs}"
                     raise _CannotRun("not known", message)
                 if apart.at is not None:
@@ -232,6 +235,21 @@ class GraphSubject:
                 self.rounded += 1
                 self.worst = max(self.worst, apart, key=lambda each: each.abs)
         return None
+
+    def _steps_of_rounding(
+        self, runner: RegionRunner, region: GraphRegion, number: int
+    ) -> Array | None:
+        """Return by how much an integer may differ, since it is a rounded float; None if not."""
+        chain = rounded_float(self.known, number)
+        if not chain:
+            return None
+        ((own,),) = runner.values(region, [chain[-1]])
+        ((true,),) = runner.values(region, [chain[-1]], wide=True)
+
+        def value_of(each: int) -> Array:
+            return runner.values(region, [each])[0][0]
+
+        return allowed_steps(self.known, chain, own, _limit(own, true), value_of)
 
     def _kernel_bound(
         self, runner: RegionRunner, region: GraphRegion, number: int, item: int
