@@ -148,7 +148,8 @@ def _conv(b: Replacement, m: Match, weight: Array, bias: Array) -> Value | None:
 def _parts(m: Match) -> tuple[Array, Array]:
     w: Array = m.array("w").astype(np.float64)
     if "bias" not in m:
-        return w, np.zeros(w.shape[0], np.float64)
+        none: Array = np.zeros(len(w))
+        return w, none
     return w, m.array("bias").astype(np.float64)
 
 
