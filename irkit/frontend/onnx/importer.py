@@ -20,6 +20,7 @@ from irkit.frontend.onnx.model_inputs import (
     fixed_sizes,
     fixed_values,
     input_infos,
+    tensor_of,
 )
 from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, UnknownShape, to_array
@@ -137,6 +138,9 @@ class _Importer:
         for name, value in zip(names, results, strict=True):
             if value in self.known.ranges:
                 raise ImportFailed(f"output {name!r} has a type of fewer than 8 bits")
+        for name, result in zip(names, results, strict=True):
+            if result in self.walk.known.sequences:
+                raise ImportFailed(f"output {name!r} is a sequence; only tensors are supported")
         cut = {each.name for each in self.walk.cuts}
         for info, result in zip(self.graph.output, results, strict=True):
             if info.name not in cut:
@@ -161,7 +165,7 @@ class _Importer:
 
     def _input(self, info: onnx.ValueInfoProto) -> None:
         dtype = element_type_of(info)
-        tensor = info.type.tensor_type
+        tensor = tensor_of(info)
         if info.name in self.values:
             self.walk.constant(info.name, self.values[info.name])
             return

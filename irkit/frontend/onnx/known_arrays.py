@@ -25,6 +25,8 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         """Bytes in the constants that nodes filled from a shape."""
         self.ranges: dict[Value, tuple[int, int]] = {}
         """Least and largest number of each value whose type in the model has fewer than 8 bits."""
+        self.sequences: dict[Value, tuple[Value, ...]] = {}
+        """The values in each sequence."""
         self._origins: dict[Value, Value] = {}
         self._overflows: dict[Value, Value] = {}
 

@@ -29,15 +29,26 @@ def model_inputs(model: onnx.ModelProto) -> tuple[InputSpec, ...]:
     return tuple(_spec(info) for info in input_infos(model.graph))
 
 
+def tensor_of(info: onnx.ValueInfoProto) -> onnx.TypeProto.Tensor:
+    """Return the tensor type of an input, which an optional may hold: a call then gives it.
+
+    Raises: ImportFailed if it is neither.
+    """
+    kind = info.type
+    if kind.HasField("optional_type"):
+        kind = kind.optional_type.elem_type
+    if not kind.HasField("tensor_type"):
+        raise ImportFailed(f"input {info.name!r} is not a tensor; only tensors are supported")
+    return kind.tensor_type
+
+
 def element_type_of(info: onnx.ValueInfoProto) -> DType:
     """Return the element type of an input.
 
     Raises: ImportFailed if it is not a tensor, or of a type that irkit does not support.
     """
     name = info.name
-    if not info.type.HasField("tensor_type"):
-        raise ImportFailed(f"input {name!r} is not a tensor; only tensors are supported")
-    number = info.type.tensor_type.elem_type
+    number = tensor_of(info).elem_type
     try:
         return from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number)))
     except (KeyError, TypeError) as error:  # A DTypeError is a TypeError.
@@ -48,7 +59,7 @@ def element_type_of(info: onnx.ValueInfoProto) -> DType:
 
 def _spec(info: onnx.ValueInfoProto) -> InputSpec:
     dtype = str(element_type_of(info))
-    tensor = info.type.tensor_type
+    tensor = tensor_of(info)
     if not tensor.HasField("shape"):
         return InputSpec(info.name, dtype, None)
     return InputSpec(info.name, dtype, tuple(_dims(tensor)))
@@ -129,7 +140,7 @@ def _as_declared(info: onnx.ValueInfoProto, given: ArrayLike) -> NDArray[Any]:
     if not isinstance(given, (np.ndarray, np.generic)) and array.dtype.kind in "iufb":
         with np.errstate(all="ignore"):
             made = array.astype(wanted)
-        if array.ndim == 0 and len(info.type.tensor_type.shape.dim) == 1:
+        if array.ndim == 0 and len(tensor_of(info).shape.dim) == 1:
             made = made.reshape(1)
         if dtype.is_float or bool((made == array).all()):
             return made
@@ -147,7 +158,7 @@ def dimension_name(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> 
 def _record_sizes(
     what: str, info: onnx.ValueInfoProto, given: tuple[int, ...], sizes: dict[str, int]
 ) -> None:
-    name, tensor = info.name, info.type.tensor_type
+    name, tensor = info.name, tensor_of(info)
     if not tensor.HasField("shape"):
         return
     _check_fits(what, name, given, tensor)

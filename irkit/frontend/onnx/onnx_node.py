@@ -117,6 +117,19 @@ class OnnxNode:
         self._known.follow_loops(func, args, items)
         return items
 
+    def sequence(self, items: Sequence[Value]) -> Value:
+        """Make a sequence of values."""
+        value = self.builder.tuple(*items, name=self.label, span=self.span)
+        self._known.sequences[value] = tuple(items)
+        return value
+
+    def items(self, at: int) -> list[Value]:
+        """Return the values of a required input that is a sequence."""
+        found = self._known.sequences.get(self.input(at))
+        if found is None:
+            raise self.fail(f"input {at} is not a sequence")
+        return list(found)
+
     def scalar(self, number: float, like: Value) -> Value:
         """Emit a number as a constant of the element type of a value."""
         return self.constant(np.array(number).astype(numpy_dtype(self.dtype(like))))

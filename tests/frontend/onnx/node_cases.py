@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 import irkit
-from irkit.core import IRKitError, IRModule
+from irkit.core import DTypeError, IRKitError, IRModule
 from irkit.frontend.onnx import UnsupportedModel
 from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
-from irkit.graph import GraphFunc, arrays_of, interpret
+from irkit.graph import GraphFunc, arrays_of, interpret, tensors_in
+from irkit.ir import numpy_dtype
 from irkit.phases.specialise import compile_onnx
 from irkit.runtime import Model, parts_of
 
@@ -91,10 +92,19 @@ class _InterpretedModel(Model):
         self.module = module
         main = module["main"]
         assert isinstance(main, GraphFunc)
-        self.names: Any = dict(main.attrs)["outputs"]
+        attrs: dict[str, Any] = dict(main.attrs)
+        self.names = attrs["outputs"]
+        kinds = [tensor for param in main.params for tensor in tensors_in(param.type)]
+        types = [numpy_dtype(kind.dtype) for kind in kinds]
+        self.types = dict(zip(attrs["inputs"], types, strict=True))
 
     def run(self, inputs: Arrays, *, out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         assert out is None
+        # Native code checks the types of inputs, the interpreter does not.
+        for name, wanted in self.types.items():
+            found = np.asarray(inputs[name]).dtype
+            if found != wanted:
+                raise DTypeError(f"input {name!r} must be of type {wanted}, found {found}")
         arrays = arrays_of(interpret(self.module, inputs))
         return dict(zip(self.names, arrays, strict=True))
 

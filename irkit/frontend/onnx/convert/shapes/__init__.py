@@ -1,6 +1,6 @@
 """Operators that move, cut, join, gather and order elements.
 
-Reading order: shape, slice_pad, gather, scatter, positions, order, constant.
+Reading order: shape, slice_pad, gather, scatter, positions, order, constant, sequence.
 """
 
 from irkit.frontend.onnx.convert.shapes.constant import (
@@ -31,6 +31,18 @@ from irkit.frontend.onnx.convert.shapes.scatter import (
     scatter_nd,
     tensor_scatter,
 )
+from irkit.frontend.onnx.convert.shapes.sequence import (
+    concat_from_sequence,
+    optional,
+    optional_has_element,
+    sequence_at,
+    sequence_construct,
+    sequence_empty,
+    sequence_erase,
+    sequence_insert,
+    sequence_length,
+    split_to_sequence,
+)
 from irkit.frontend.onnx.convert.shapes.shape import (
     concat,
     depth_to_space,
@@ -52,6 +64,7 @@ from irkit.frontend.onnx.onnx_node import Converter
 
 CONVERTERS: dict[str, Converter] = {
     "Concat": concat,
+    "ConcatFromSequence": concat_from_sequence,
     "Constant": constant,
     "ConstantOfShape": constant_of_shape,
     "CumProd": cumulative_product,
@@ -64,6 +77,9 @@ CONVERTERS: dict[str, Converter] = {
     "GatherElements": gather_elements,
     "GatherND": gather_nd,
     "OneHot": one_hot,
+    "Optional": optional,
+    "OptionalGetElement": optional,
+    "OptionalHasElement": optional_has_element,
     "Pad": pad,
     "Range": range_of,
     "Reshape": reshape,
@@ -71,11 +87,18 @@ CONVERTERS: dict[str, Converter] = {
     "Scatter": scatter_elements,
     "ScatterElements": scatter_elements,
     "ScatterND": scatter_nd,
+    "SequenceAt": sequence_at,
+    "SequenceConstruct": sequence_construct,
+    "SequenceEmpty": sequence_empty,
+    "SequenceErase": sequence_erase,
+    "SequenceInsert": sequence_insert,
+    "SequenceLength": sequence_length,
     "Shape": shape_of,
     "Size": size_of,
     "Slice": slice_of,
     "SpaceToDepth": space_to_depth,
     "Split": split,
+    "SplitToSequence": split_to_sequence,
     "Squeeze": squeeze,
     "TensorScatter": tensor_scatter,
     "Tile": tile,
@@ -94,8 +117,12 @@ SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "Pad": (1, 2, 3),
     "Range": (0, 1, 2),
     "Reshape": (1,),
+    "SequenceAt": (1,),
+    "SequenceErase": (1,),
+    "SequenceInsert": (2,),
     "Slice": (1, 2, 3, 4),
     "Split": (1,),
+    "SplitToSequence": (1,),
     "Squeeze": (1,),
     "Tile": (1, 2),
     "TopK": (1,),
