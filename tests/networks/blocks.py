@@ -84,8 +84,10 @@ def tagger(cell: type[nn.RNNBase]) -> nn.Module:
     return Tagger(cell, 32, 8, layers=1, both_ways=False)
 
 
-def block(name: str, make: Any, *inputs: torch.Tensor, exporter: str) -> Network:
-    return Network(name, lambda: (seeded(make), inputs), exporters=(exporter,))
+def block(
+    name: str, make: Any, *inputs: torch.Tensor, exporter: str, opset: int | None = None
+) -> Network:
+    return Network(name, lambda: (seeded(make), inputs), exporters=(exporter,), opset=opset)
 
 
 TEXT = (token_ids(32, 1, 8), padded(8))
@@ -107,6 +109,10 @@ BLOCKS = (
     block("gpt2", gpt2, *TEXT, exporter="dynamo"),
     block("llama", lambda: LlamaBlock(32), image(1, 8, 32), exporter="torchscript"),
     block("llama", lambda: LlamaBlock(32), image(1, 8, 32), exporter="dynamo"),
+    # Before 17 a layer norm is seven operators; from 23 on there is one for attention.
+    block("unet", lambda: UNet(4), image(1, 3, 16, 16), exporter="torchscript", opset=11),
+    block("bert", bert, *TEXT, exporter="torchscript", opset=13),
+    block("llama", lambda: LlamaBlock(32), image(1, 8, 32), exporter="dynamo", opset=23),
     block("lstm", lambda: tagger(nn.LSTM), token_ids(32, 2, 3), exporter="dynamo"),
     block("gru", lambda: tagger(nn.GRU), token_ids(32, 2, 3), exporter="torchscript"),
     block(

@@ -39,7 +39,7 @@ def export(network: Network, exporter: str, folder: Path) -> None:
     path = folder / f"{network.name}.{exporter}.onnx"
     module, inputs = network.make()
     inputs = _in_type(inputs, network.dtype)
-    write_model(module.to(network.dtype), inputs, path, exporter)
+    write_model(module.to(network.dtype), inputs, path, exporter, network.opset)
     feeds = dict(zip(_inputs(path), map(_array, inputs), strict=True))
     if network.quantize is not None:
         with tempfile.TemporaryDirectory() as scratch:
@@ -64,13 +64,20 @@ def export(network: Network, exporter: str, folder: Path) -> None:
 
 
 def write_model(
-    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], path: Path, exporter: str
+    module: torch.nn.Module,
+    inputs: tuple[torch.Tensor, ...],
+    path: Path,
+    exporter: str,
+    opset: int | None = None,
 ) -> None:
-    """Export a module with the settings that a user gets who gives none."""
+    """Export a module with the settings that a user gets who gives none but the opset."""
     torch.backends.mha.set_fastpath_enabled(False)  # TorchScript's exporter does not know it.
     with warnings.catch_warnings(), redirect_stdout(StringIO()), torch.no_grad():
         warnings.simplefilter("ignore")
-        torch.onnx.export(module, inputs, str(path), dynamo=exporter == "dynamo", verbose=False)
+        torch.onnx.export(
+            module, inputs, str(path),
+            dynamo=exporter == "dynamo", opset_version=opset, verbose=False,
+        )  # fmt: skip
 
 
 def _in_type(inputs: Sequence[torch.Tensor], dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
@@ -115,10 +122,11 @@ def write_blocks(folder: Path) -> None:
         module, inputs = network.make()
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "block.onnx"
-            write_model(module, inputs, path, exporter)
+            write_model(module, inputs, path, exporter, network.opset)
             text = onnx.printer.to_text(without_weights(onnx.load(path)))
         lines = "\n".join(line.rstrip() for line in text.splitlines())
-        (folder / f"{network.name}.{exporter}.onnxtxt").write_text(lines + "\n")
+        opset = f"{network.opset}" if network.opset else ""
+        (folder / f"{network.name}.{exporter}{opset}.onnxtxt").write_text(lines + "\n")
 
 
 def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:

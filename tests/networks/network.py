@@ -12,13 +12,15 @@ EXPORTERS = ("torchscript", "dynamo")
 class Network(msgspec.Struct, frozen=True):
     """A network: ``make`` returns the module and its inputs; ``dtype`` is what it computes in.
 
-    ``quantize`` rewrites the exported file, given its path, the path to write and the inputs.
+    Without an ``opset``, an exporter takes its own. ``quantize`` rewrites the exported file, given
+    its path, the path to write and the inputs.
     """
 
     name: str
     make: Callable[[], tuple[torch.nn.Module, tuple[Any, ...]]]
     dtype: torch.dtype = torch.float32
     exporters: tuple[str, ...] = EXPORTERS
+    opset: int | None = None
     quantize: Callable[[str, str, dict[str, Any]], None] | None = None
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from tests.networks.compare import SECONDS, compare
 
-PAGE = Path(__file__).parents[2] / "docs" / "networks.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "networks.md"
 
 
 def table() -> dict[str, str]:
@@ -40,7 +41,7 @@ def test_the_page_counts_the_networks_that_agree() -> None:
 )
 def test_every_network_of_the_page_agrees_or_fails_as_the_page_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.networks.export", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     outcomes = {path.stem: compare(path) for path in sorted(tmp_path.glob("*.onnx"))}
     expected = table()
