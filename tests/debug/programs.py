@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
 from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES
+from irkit.fuzz.picks import picks_of
 from irkit.ir import PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
+from tests.passes.graph.aimed_graphs import AIMED_GRAPHS
 from tests.passes.loop.kernels import kernel
 
 CHOSEN = (
@@ -78,7 +80,9 @@ def loop_programs(count: int) -> tuple[PrimFunc, ...]:
 
 @cache
 def graph_programs(count: int) -> tuple[IRModule, ...]:
-    return tuple(IRModule({"main": random_graph(seed)}) for seed in range(count))
+    aimed = [draw(picks_of(n)) for draw in AIMED_GRAPHS for n in range(2)]
+    drawn = [random_graph(seed) for seed in range(count)]
+    return tuple(IRModule({"main": graph}) for graph in (*drawn, *aimed))
 
 
 def programs_for(p: AnyPass, count: int) -> list[IR]:

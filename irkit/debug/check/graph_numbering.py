@@ -59,6 +59,8 @@ class GraphNumbering:
 
     def __init__(self) -> None:
         self.nodes: list[NumberedStep] = []
+        self.constants = set[int]()
+        """Numbers of what is computed from constants alone."""
         self._numbers: dict[Hashable, int] = {}
         self._left = MAX_OPENED
         self._module: IRModule | None = None
@@ -151,6 +153,8 @@ class GraphNumbering:
         if known is None:
             known = self._numbers[key] = len(self.nodes)
             self.nodes.append(NumberedStep(var.name, var.type, step, args, kernel))
+            if step is not None and self.constants.issuperset(args):
+                self.constants.add(known)
         return known
 
     def cone(self, targets: Iterable[int], stop: Sequence[int] | frozenset[int]) -> set[int]:

@@ -61,10 +61,13 @@ class GraphRegion:
         self.computed = known.cone(targets, frozenset(self.frontier)) - self.frontier
 
     def _settled(self, made: set[int], own: Sequence[int]) -> set[int]:
-        """Return a frontier in which no value depends on another one, nor decides about shapes."""
+        """Return a frontier in which no value depends on another one, nor decides about shapes.
+
+        What is computed from constants alone is computed: a pass may put its value in its place.
+        """
         nodes = self.known.nodes
         while True:
-            made = {n for n in made if not isinstance(nodes[n].step, Constant)}
+            made -= self.known.constants
             inside = self.known.cone(own, frozenset(made))
             made |= {n for n in inside if nodes[n].step is None}
             dependent = {n for n in made if self._depends(n, made)}

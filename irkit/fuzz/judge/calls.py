@@ -198,7 +198,7 @@ _ARRAYS: tuple[Callable[[Array, int], Any], ...] = (
     lambda array, number: array[0] if array.ndim > 1 and len(array) else None,
     lambda array, number: array[::-1] if array.ndim else None,
     lambda array, number: np.asfortranarray(array) if array.ndim > 1 else None,
-    lambda array, number: array.tolist(),
+    lambda array, number: array.reshape(-1)[:9].tolist(),  # Empty ones can have 2**60 rows.
     lambda array, number: array.view(_Subclass),
     lambda array, number: _mapped(array),
 )

@@ -118,6 +118,28 @@ def test_a_relu_after_a_relu_may_go() -> None:
     assert judged(func, nth("abs", 0, lambda op: op.replace(name="relu"))).ok
 
 
+def test_what_constants_decide_is_not_drawn() -> None:
+    b = Builder("main")
+    x, y = b.param("x", (2, 3)), b.param("y", (2, 3))
+    one = b.constant(np.ones(1, np.float32))
+    first = b.op("maximum", one, y, name="first")
+    second = b.op("maximum", b.op("relu", one, name="folded"), y, name="second")
+    results = b.op("add", second, x, name="sum"), b.op("add", x, x, name="double")
+    func = b.finish(second, *results)
+
+    def taken(value: Value) -> Change:
+        def change(given: GraphFunc) -> GraphFunc:
+            results = given.body.bindings[-1]
+            step = substitute(results.step, {second: value})
+            bindings = (*given.body.bindings[:-1], results.replace(step=step))
+            return given.replace(body=given.body.replace(bindings=bindings))
+
+        return change
+
+    assert judged(func, taken(first)).ok
+    assert not judged(func, taken(x)).ok
+
+
 def test_the_same_graph_with_other_names_is_proved() -> None:
     func = network()
 

@@ -110,7 +110,7 @@ def test_an_exception_names_the_node_the_converter_and_the_line() -> None:
     assert caught.value.message.startswith("Mine node 'mine': the converter ")
     assert f"{HERE}:test_an_exception" in caught.value.message
     assert f"{Path(__file__).name}:" in caught.value.message
-    assert caught.value.message.endswith("raised KeyError: 'oops'")
+    assert caught.value.message.endswith("raised KeyError: 'oops' (output 'y0', opset 1)")
     assert caught.value.hint.endswith('raise KeyError("oops")')
 
 
@@ -140,7 +140,7 @@ def test_a_refusal_is_not_named_twice() -> None:
     register(DOMAIN, "Mine")(refuses)
     with pytest.raises(ImportFailed) as caught:
         import_onnx(model())
-    assert caught.value.message == "Mine node 'mine': by must be 1"
+    assert caught.value.message == "Mine node 'mine': by must be 1 (output 'y0', opset 1)"
     assert caught.value.hint.startswith("Export again.\n  In the converter ")
 
 

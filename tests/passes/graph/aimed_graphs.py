@@ -93,3 +93,24 @@ def integer_products(picks: Picks) -> GraphFunc:
         w = q.b.op("cast", w, dtype="i16")
     window = {"pads": (1, 0, 0, 1)} if conv and picks.below(2) else {}
     return q.b.finish(q.b.op("conv_integer" if conv else "matmul_integer", centred, w, **window))
+
+
+def packed_products(picks: Picks) -> GraphFunc:
+    """Multiply by weights of 4 bits, with scales."""
+    rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
+    rows, columns, turned = picks.pick((4, 3, 6)), picks.pick((4, 1)), bool(picks.below(2))
+    x = b.param("x", (picks.pick((1, 3)), rows), picks.pick(("f32", "f16")))
+    kind = picks.pick((np.int8, np.uint8))
+    w = rng.integers(-8 if kind is np.int8 else 0, 8, (rows, columns)).astype(kind)
+    scale = 2.0 ** rng.integers(-1, 2, picks.pick(((), (1, columns), (rows, columns))))
+    wide = b.op("cast", b.constant(w.T if turned else w), dtype="i32")
+    if picks.below(2):
+        wide = b.op("subtract", wide, b.constant(np.array(picks.below(12), np.int32)))
+    scales = scale.T if turned else scale
+    product = b.op("multiply", b.op("cast", wide, dtype="f32"), b.constant(scales.astype("f")))
+    product = b.op("cast", product, dtype=x.type.dtype)
+    product = b.op("transpose", product, axes=(1, 0)) if turned else product
+    return b.finish(b.op("matmul", x, product))
+
+
+AIMED_GRAPHS = (quantized_graph, integer_products, packed_products)

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from irkit.core import Recorder, recording
 from irkit.fuzz import check_pass
-from irkit.fuzz.picks import Picks
-from irkit.graph import Builder, GraphFunc, bindings_of, parse
+from irkit.graph import bindings_of, parse
 from irkit.passes.graph import pack_weights
 from irkit.phases import GRAPH
+from tests.passes.graph.aimed_graphs import packed_products
 
 PROGRAM = """\
 def main(x: f32[3, 4]):
@@ -56,23 +55,6 @@ def test_other_weights_stay(old: str, new: str) -> None:
         assert pack_weights(func) is func
     said = ["y: each row of the weights has scales of its own"]
     assert [each.text for each in recorder.remarks] == (said if "0.75" in new else [])
-
-
-def packed_products(picks: Picks) -> GraphFunc:
-    rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
-    rows, columns, turned = picks.pick((4, 3, 6)), picks.pick((4, 1)), bool(picks.below(2))
-    x = b.param("x", (picks.pick((1, 3)), rows), picks.pick(("f32", "f16")))
-    kind = picks.pick((np.int8, np.uint8))
-    w = rng.integers(-8 if kind is np.int8 else 0, 8, (rows, columns)).astype(kind)
-    scale = 2.0 ** rng.integers(-1, 2, picks.pick(((), (1, columns), (rows, columns))))
-    wide = b.op("cast", b.constant(w.T if turned else w), dtype="i32")
-    if picks.below(2):
-        wide = b.op("subtract", wide, b.constant(np.array(picks.below(12), np.int32)))
-    scales = scale.T if turned else scale
-    product = b.op("multiply", b.op("cast", wide, dtype="f32"), b.constant(scales.astype("f")))
-    product = b.op("cast", product, dtype=x.type.dtype)
-    product = b.op("transpose", product, axes=(1, 0)) if turned else product
-    return b.finish(b.op("matmul", x, product))
 
 
 @check_pass(pack_weights, strategy=packed_products, examples=40)

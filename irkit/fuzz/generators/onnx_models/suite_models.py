@@ -42,6 +42,8 @@ _OLD_REFERENCES = {"Softmax": 13, "LogSoftmax": 13, "Hardmax": 13, "BatchNormali
 _NOT_CHANGED = ("DynamicQuantizeLinear", "SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss")
 """Operators that onnx.reference computes otherwise than the standard says, for zeros only, and
 those whose labels must be classes, or the one that is ignored."""
+_UNDERFLOWS = ("LogSoftmax", "SoftmaxCrossEntropyLoss")
+"""Operators of which onnx.reference takes the logarithm of a probability, which may be 0 then."""
 _QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv")
 """Operators that round to whole numbers what they computed: it can be one more or less."""
 
@@ -210,4 +212,7 @@ def _reference(model: SuiteModel) -> Sequence[Array] | None:
             return None
     if any(isinstance(each, (list, dict)) or each is None for each in found):
         return None
-    return [np.asarray(each) for each in found]
+    arrays = [np.asarray(each) for each in found]
+    if model.proto.graph.node[-1].op_type in _UNDERFLOWS:
+        return arrays if all(np.isfinite(each).all() for each in arrays) else None
+    return arrays
