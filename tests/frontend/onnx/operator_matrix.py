@@ -1,5 +1,4 @@
-"""The table of ONNX operators in docs/onnx.md: ``python -m tests.frontend.onnx.operator_matrix``
-writes it."""
+"""The table of docs/onnx-operators.md: ``python -m tests.frontend.onnx.operator_matrix`` writes it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases
 from irkit.ir import from_numpy
 from tests.frontend.onnx import node_cases as suite
 
-PAGE = Path(__file__).parents[3] / "docs" / "onnx.md"
+PAGE = Path(__file__).parents[3] / "docs" / "onnx-operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
 _HEAD = """\
 | operator | versions | tested at | types tested | cases | must be known |

@@ -13,7 +13,8 @@ def test_every_converter_has_a_row_and_a_stale_row_is_noticed() -> None:
     text = PAGE.read_text("utf-8")
     table = text[text.index(BEGIN) :]
     assert all(f"\n| {name} |" in table for name in CONVERTERS if not name.startswith(OTHERS))
-    assert all(name in text for name in CONVERTERS)
+    general = PAGE.with_name("onnx.md").read_text("utf-8")
+    assert all(name in general for name in CONVERTERS if name.startswith(OTHERS))
     stale = text.replace("| Abs |", "| Absent |")
     assert stale != text
     assert page(stale) != stale

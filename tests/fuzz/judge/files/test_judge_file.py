@@ -28,7 +28,7 @@ def test_campaigns_draw_refused_files_and_right_files() -> None:
         fates[draw.kind, found.fate] += 1
     assert fates["text", "refused"] > 30
     assert fates["text", "read back"] > 3
-    assert fates["onnx", "refused"] > 5
+    assert fates["onnx", "refused"] > 2
     assert fates["onnx", "agrees with onnx.reference"] > 0
 
 
