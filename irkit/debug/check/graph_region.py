@@ -221,7 +221,7 @@ class RegionRunner:
             for each in tensors_in(kind)
         ]
         types = [numpy_dtype(param.dtype) for param in func.params]
-        inputs = [a.astype(to, copy=True) for a, to in zip(given, types, strict=False)]
+        inputs = [a.astype(to, order="C") for a, to in zip(given, types, strict=False)]
         args = [*inputs, *outputs]
         try:
             if id(func) in self._long:

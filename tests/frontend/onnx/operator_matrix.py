@@ -1,4 +1,5 @@
-"""The table of docs/onnx-operators.md: ``python -m tests.frontend.onnx.operator_matrix`` writes it."""
+"""The table of docs/onnx-operators.md, which ``python -m tests.frontend.onnx.operator_matrix``
+writes."""
 
 from collections.abc import Mapping
 from pathlib import Path
