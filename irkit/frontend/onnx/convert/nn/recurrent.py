@@ -140,9 +140,10 @@ def _run(
     Shapes: [time, directions, batch, hidden] and [directions, batch, hidden], or with ``layout`` 1
     the batch first.
     """
-    x, batch_first = node.input(0), node.integer("layout", 0)
-    if batch_first not in (0, 1):
-        raise node.fail(f"layout is {batch_first}, expected 0 or 1")
+    x, layout = node.input(0), node.integer("layout", 0)
+    if layout not in (0, 1):
+        raise node.fail(f"layout is {layout}, expected 0 or 1")
+    batch_first = layout == 1
     if batch_first:
         x = node.op("transpose", x, axes=(1, 0, 2))
     time, batch, _ = node.shape(x)
