@@ -1,12 +1,10 @@
 """Operators as tensor expressions, one file for each family.
 
 Reading order: extents; elementwise, broadcast, reduction, linear, shape, index, nn (each operator
-is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph IR);
-schedules and threads (the default schedule).
+is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph IR).
 
-``schedules`` chooses a schedule from the shape of the loops, never from an operator's name: a sum
-of products becomes a register tile, other reductions keep their accumulators, the rest becomes
-vectors. Padding is a stage of its own, and floats of 16 bits gather in f32.
+Nothing is scheduled here: ``irkit.autoschedule`` does that. Padding is a stage of its own,
+and floats of 16 bits gather in f32.
 """
 
 from irkit.te import (
@@ -116,9 +114,6 @@ from irkit.topi.reduction import (
     min as min,
     prod as prod,
     sum as sum,
-)
-from irkit.topi.schedules import (
-    default_schedule as default_schedule,
 )
 from irkit.topi.shape import (
     concatenate as concatenate,

@@ -18,6 +18,7 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from irkit.autoschedule import auto_schedule
 from irkit.core import Function, IRKitError, IRModule, Span, UniqueNames, same, structural_hash
 from irkit.graph import (
     Apply,
@@ -37,7 +38,7 @@ from irkit.graph import (
 )
 from irkit.ir import PrimFunc, from_numpy
 from irkit.te import Tensor, create_prim_func, placeholder
-from irkit.topi import compute_of, default_schedule, full, identity
+from irkit.topi import compute_of, full, identity
 from irkit.transform import define_pass
 
 _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
@@ -76,7 +77,7 @@ class _Kernels:
             if same(known, func):
                 return name
         name = self.unused(func.name)
-        scheduled = default_schedule(func, vector_bytes=self.vector_bytes)
+        scheduled = auto_schedule(func, vector_bytes=self.vector_bytes)
         self.made[name] = scheduled.replace(name=name)
         self._by_hash[key].append((name, func))
         return name

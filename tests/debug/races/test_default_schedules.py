@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from irkit import te, topi
+from irkit.autoschedule import auto_schedule
 from irkit.debug import races_of_steps
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT
@@ -38,7 +39,7 @@ def row_sums() -> PrimFunc:
 def test_every_loop_of_a_default_schedule_is_proved_at_every_stage(
     make: Callable[[], PrimFunc],
 ) -> None:
-    scheduled = topi.default_schedule(make())
+    scheduled = auto_schedule(make())
     found = [each for stage in races_of_steps(DEFAULT.steps(scheduled)) for each in stage.loops]
     assert found
     assert not [str(each) for each in found if each.status != "independent"]

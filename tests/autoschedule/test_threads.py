@@ -2,13 +2,13 @@
 
 import pytest
 
-from irkit import te, topi
+from irkit import te
+from irkit.autoschedule import auto_schedule, threads
 from irkit.core import walk
 from irkit.ir import For, PrimFunc, as_int, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import num_threads, set_num_threads
-from irkit.topi import threads
-from tests.topi.test_schedules import agree, conv_relu
+from tests.autoschedule.test_auto_schedule import agree, conv_relu
 
 
 def parallel(func: PrimFunc) -> list[int]:
@@ -17,20 +17,20 @@ def parallel(func: PrimFunc) -> list[int]:
 
 
 def test_a_large_convolution_is_parallel_over_rows_and_not_over_its_two_tiles_of_channels() -> None:
-    scheduled = topi.default_schedule(conv_relu(64, 56, 16, 3, 1, 1))
+    scheduled = auto_schedule(conv_relu(64, 56, 16, 3, 1, 1))
     assert parallel(scheduled) == [56]
     assert verify(scheduled) == []
 
 
 def test_a_small_kernel_stays_on_one_thread() -> None:
-    assert parallel(topi.default_schedule(conv_relu(4, 10, 16, 3, 1, 1))) == []
+    assert parallel(auto_schedule(conv_relu(4, 10, 16, 3, 1, 1))) == []
 
 
 def test_a_single_reduction_is_not_parallel() -> None:
     x = te.placeholder((1 << 20,), name="x")
     r = te.reduce_axis((0, 1 << 20), name="r")
     total = te.compute((1,), lambda i: te.sum(x[r], axis=r), name="total")
-    assert parallel(topi.default_schedule(te.create_prim_func([x, total]))) == []
+    assert parallel(auto_schedule(te.create_prim_func([x, total]))) == []
 
 
 @pytest.mark.parametrize(("kernel", "stride"), [(1, 1), (3, 1), (3, 2)])
@@ -40,7 +40,7 @@ def test_a_parallel_convolution_computes_the_same(
     monkeypatch.setattr(threads, "WORTH", 1)
     before = num_threads()
     func = conv_relu(3, 9, 8, kernel, kernel // 2, stride)
-    scheduled = topi.default_schedule(func)
+    scheduled = auto_schedule(func)
     assert parallel(scheduled)
     for count in (1, 3):
         set_num_threads(count)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit import te, topi
+from irkit.autoschedule import auto_schedule
 from irkit.core import Target, walk
 from irkit.ir import (
     Add,
@@ -65,14 +66,14 @@ def test_a_scheduled_convolution_computes_the_same(
     channels: int, size: int, out: int, kernel: int, pad: int, stride: int
 ) -> None:
     func = conv_relu(channels, size, out, kernel, pad, stride)
-    scheduled = topi.default_schedule(func)
+    scheduled = auto_schedule(func)
     assert verify(scheduled) == []
     agree(func, scheduled, native=DEFAULT.run(scheduled))
 
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 def test_the_accumulators_of_a_tile_are_a_small_local_buffer(vector_bytes: int) -> None:
-    scheduled = topi.default_schedule(conv_relu(4, 20, 16, 3, 1, 1), vector_bytes=vector_bytes)
+    scheduled = auto_schedule(conv_relu(4, 20, 16, 3, 1, 1), vector_bytes=vector_bytes)
     lowered = DEFAULT.run(scheduled)
     (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
     vectors = 16 if vector_bytes == 64 else 8
@@ -86,13 +87,13 @@ def test_a_product_of_narrow_numbers_has_the_tile_of_wide_ones(narrow: str, wide
     for dtype in (narrow, wide):
         a, b = (te.placeholder((32, 32), dtype=dtype, name=name) for name in "ab")
         product = topi.matmul(a, b, out_dtype=wide)
-        lowered = DEFAULT.run(topi.default_schedule(te.create_prim_func([a, b, product])))
+        lowered = DEFAULT.run(auto_schedule(te.create_prim_func([a, b, product])))
         tiles += [as_int(a.buffer.shape[0]) for a in walk(lowered, on=Allocate)]
     assert tiles == [8 * 32] * 2
 
 
 def test_a_pointwise_convolution_runs_over_whole_images() -> None:
-    scheduled = topi.default_schedule(conv_relu(4, 13, 8, 1, 0, 1))
+    scheduled = auto_schedule(conv_relu(4, 13, 8, 1, 0, 1))
     assert any(as_int(loop.end) == 6 for loop in walk(scheduled, on=For)), "169 pixels, 32 a tile"
     agree(conv_relu(4, 13, 8, 1, 0, 1), scheduled)
 
@@ -100,7 +101,7 @@ def test_a_pointwise_convolution_runs_over_whole_images() -> None:
 @pytest.mark.parametrize("kernel", [1, 3])
 def test_the_lanes_of_a_strided_convolution_read_neighbours(kernel: int) -> None:
     func = conv_relu(3, 41, 8, kernel, kernel // 2, 2)
-    lowered = DEFAULT.run(topi.default_schedule(func))
+    lowered = DEFAULT.run(auto_schedule(func))
     (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
     sums = [s for s in walk(lowered, on=Store) if s.buffer is tile and isinstance(s.value, Add)]
     read = [load for store in sums for load in walk(store.value, on=Load)]
@@ -116,7 +117,7 @@ def test_kernels_too_large_to_check_stay_plain_loops() -> None:
     r = te.reduce_axis((0, 4), name="r")
     y = te.compute((1, 1 << 50), lambda i, j: te.sum(x[i, j] * (r + 1), axis=r), name="y")
     func = te.create_prim_func([x, y])
-    assert topi.default_schedule(func) is func
+    assert auto_schedule(func) is func
 
 
 def test_symbolic_kernels_stay_plain_loops() -> None:
@@ -125,7 +126,7 @@ def test_symbolic_kernels_stay_plain_loops() -> None:
     r = te.reduce_axis((0, 8), name="r")
     y = te.compute((n,), lambda i: te.sum(x[i, r], axis=r), name="y")
     func = te.create_prim_func([x, y])
-    assert topi.default_schedule(func) is func
+    assert auto_schedule(func) is func
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,6 @@ def test_symbolic_kernels_stay_plain_loops() -> None:
 def test_other_kernels_compute_the_same(build: Callable[[te.Tensor], te.Tensor]) -> None:
     x = te.placeholder((1, 3, 10, 17), name="x")
     func = te.create_prim_func([x, build(x)])
-    scheduled = topi.default_schedule(func)
+    scheduled = auto_schedule(func)
     assert verify(scheduled) == []
     agree(func, scheduled, native=DEFAULT.run(scheduled))

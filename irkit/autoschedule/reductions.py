@@ -1,0 +1,113 @@
+"""Schedule a reduction as a register tile.
+
+Vector lanes run along the last axis, an axis that one operand does not depend on is unrolled,
+accumulators stay in registers, and the epilogue (bias, activation, residual) is computed on the
+tile before it is stored.
+"""
+
+from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.tile import Tile, tile_of
+from irkit.core import walk
+from irkit.ir import Block, Buffer, Expr, Load, Store, Var, linear
+from irkit.schedule import (
+    BlockRef,
+    LoopRef,
+    Schedule,
+    allocation,
+    only_store,
+    reads_of,
+    writes_of,
+)
+
+_MOST_STEP = 4
+
+
+def schedule_reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
+    """Tile a reduction so that accumulators stay in registers, and finish each tile before the
+    next."""
+    store = only_store(block)
+    tile = None if store is None else tile_of(block, store, vector_bytes)
+    if store is None or tile is None:
+        return
+    ref = BlockRef(block.name)
+    _unstride(sch, block, store, tile)
+    epilogue = _epilogue(sch, block, store)
+    far, reduced = _tile_loops(sch, block, tile)
+    sch.reverse_compute_at(epilogue, far)
+    sch.overcompute(ref)
+    if reduced:
+        sch.decompose_reduction(ref, reduced[0])
+    sch.transform_layout(ref, tile.layout)
+    sch.set_scope(ref, "local")
+
+
+def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[LoopRef]]:
+    """Split, order and mark the loops; return the loop around a tile, and the reduction loops."""
+    loops = sch.get_loops(BlockRef(block.name))
+    by_axis = list(zip(block.axes, loops, strict=True))
+    outer = [loop for axis, loop in by_axis if axis.kind == "spatial"]
+    reduced = [loop for axis, loop in by_axis if axis.kind == "reduce"]
+    line = outer.pop()
+    if tile.fused:
+        line = sch.fuse(outer.pop(), line)
+    far, near, lane = sch.split(line, [None, tile.vectors, tile.lanes])
+    inner = [near, lane]
+    if tile.row >= 0:
+        outer[tile.row], low = sch.split(outer[tile.row], [None, tile.rows])
+        inner.insert(0, low)
+    sch.reorder(*outer, far, *reduced, *inner)
+    for loop in inner[:-1]:
+        sch.unroll(loop)
+    sch.vectorize(lane)
+    return far, reduced
+
+
+def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
+    """Make the lanes of a tile read neighbours: an input that is read at every s-th element is
+    stored by remainders of s."""
+    if tile.row < 0:
+        return
+    line = spatial_axes(block)[-1].var
+    for load in list(walk(block.body, on=Load)):
+        step = _step(load, line)
+        if load.buffer is store.buffer or not 1 < step <= _MOST_STEP:
+            continue
+
+        def by_remainder(*indices: Expr, step: int = step) -> list[Expr]:
+            return [*indices[:-1], indices[-1] % step, indices[-1] // step]
+
+        made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
+        sch.transform_layout(made, by_remainder)
+
+
+def _step(load: Load, var: Var) -> int:
+    """Return the stride of the last index of a load along a variable; 0 if unknown."""
+    form = linear(load.indices[-1]) if load.indices else None
+    return 0 if form is None else form.coefficient(var)
+
+
+def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
+    """Return the block that alone computes an intermediate buffer element by element, or None."""
+    writers = writes_of(sch.func, buffer)
+    if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:
+        return None
+    return BlockRef(writers[0].name) if len(reads_of(sch.func, buffer)) == 1 else None
+
+
+def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
+    """Return the block to run on each finished tile: the only consumer, or a new copy."""
+    readers = reads_of(sch.func, store.buffer)
+    spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
+    if len(readers) == 1 and _reads_alike(readers[0], store, len(spatial)):
+        return BlockRef(readers[0].name)
+    return sch.cache_write(BlockRef(block.name))
+
+
+def _reads_alike(reader: Block, store: Store, rank: int) -> bool:
+    if reader.init is not None or only_store(reader) is None or len(reader.axes) != rank:
+        return False
+    own = [axis.var for axis in reader.axes]
+    loads = [load for load in walk(reader.body, on=Load) if load.buffer is store.buffer]
+    target = only_store(reader)
+    assert target is not None
+    return list(target.indices) == own and all(list(load.indices) == own for load in loads)

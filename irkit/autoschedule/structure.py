@@ -1,0 +1,64 @@
+"""What a rule asks about a block: its operands, its axes, and which of them move together."""
+
+from irkit.core import any_node, substitute, walk
+from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, as_int, const, is_const, simplify
+from irkit.schedule import Schedule, variables
+
+
+def blocks_of(sch: Schedule) -> list[Block]:
+    return list(walk(sch.func, on=Block))
+
+
+def spatial_axes(block: Block) -> list[Axis]:
+    return [axis for axis in block.axes if axis.kind == "spatial"]
+
+
+def _is_any(load: Load) -> bool:
+    return True
+
+
+class Product:
+    """A sum of products: its two operands, and which axes each of them depends on."""
+
+    def __init__(self, block: Block, store: Store) -> None:
+        value = store.value
+        term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
+        self.operands = [term.a, term.b] if isinstance(term, Mul) else []
+        self.matches = bool(self.operands) and all(
+            any_node(side, Load, _is_any) for side in self.operands
+        )
+
+    def moves(self, operand: Expr, axis: Axis) -> bool:
+        return axis.var in variables(operand)
+
+
+def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
+    """Return True if two axes are always the last two indices together, and cover those
+    dimensions."""
+    pair = (outer, inner)
+    own = {outer.var, inner.var}
+    unit = {axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)}
+    for access in (*walk(block.body, on=Load), store):
+        indices = [simplify(substitute(index, unit)) for index in access.indices]
+        if not any(own & variables(index) for index in indices):
+            continue
+        if indices[-2:] != [outer.var, inner.var] or access.buffer.strides is not None:
+            return False
+        if any(own & variables(index) for index in indices[:-2]):
+            return False
+        dims = access.buffer.shape[-2:]
+        if any(as_int(dim) != as_int(axis.extent) for dim, axis in zip(dims, pair, strict=True)):
+            return False
+    return True
+
+
+def row_axis(product: Product, spatial: list[Axis], last: Axis) -> Axis | None:
+    """Find the axis to unroll: the vectorized operand does not depend on it, so its vectors are
+    reused."""
+    if not product.matches:
+        return None
+    carriers = [side for side in product.operands if product.moves(side, last)]
+    if len(carriers) != 1:
+        return None
+    free = [axis for axis in spatial[:-1] if not product.moves(carriers[0], axis)]
+    return max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)

@@ -1,0 +1,63 @@
+"""Choose the register tile of a reduction."""
+
+import msgspec
+
+from irkit.autoschedule.structure import Product, move_as_one, row_axis, spatial_axes
+from irkit.ir import Block, Expr, Store, as_int
+
+_FEWEST_LANES = 4
+_MOST_VECTORS = 2
+
+
+class Tile(msgspec.Struct, frozen=True):
+    """The tile of a reduction: ``rows`` along one axis by ``vectors`` of ``lanes`` along the line.
+
+    The line is the last spatial axis, or the last two ``fused`` into one; ``row`` is the position
+    of the row axis among the spatial axes, or -1.
+    """
+
+    fused: bool
+    extent: int
+    lanes: int
+    vectors: int
+    row: int
+    rows: int
+
+    def layout(self, *indices: Expr) -> list[Expr]:
+        """Map indices to a layout in which the elements of a tile are contiguous."""
+        place, count = indices[-1], len(indices) - 1
+        if self.fused:
+            place, count = indices[-2] * self.extent + place, count - 1
+        head: list[Expr] = []
+        for number, index in enumerate(indices[:count]):
+            cut = number == self.row
+            head += [index // self.rows, index % self.rows] if cut else [index]
+        lanes, vectors = self.lanes, self.vectors
+        return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
+
+
+def tile_of(block: Block, store: Store, vector_bytes: int) -> Tile | None:
+    """Choose a tile; None if the line is too short or an extent is not constant."""
+    spatial = spatial_axes(block)
+    if not spatial or any(as_int(axis.extent) is None for axis in block.axes):
+        return None
+    last, extent = spatial[-1], as_int(spatial[-1].extent) or 0
+    fused = len(spatial) > 1 and move_as_one(block, store, spatial[-2], last)
+    whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
+    if whole < _FEWEST_LANES:
+        return None
+    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
+    lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
+    vectors = min(_MOST_VECTORS, -(-whole // lanes))
+    row = row_axis(Product(block, store), spatial, last)
+    # Half of the registers hold accumulators: there are 32 of the widest kind, 16 of the others.
+    most = (16 if vector_bytes >= 64 else 8) // vectors
+    rows = _divisor(as_int(row.extent) or 1, most) if row is not None else 1
+    beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
+    place = spatial.index(row) if row is not None and beside else -1
+    return Tile(fused, extent, lanes, vectors, place, rows if beside else 1)
+
+
+def _divisor(extent: int, most: int) -> int:
+    """Return the largest divisor of an extent that is at most ``most``."""
+    return max(size for size in range(1, most + 1) if extent % size == 0)
