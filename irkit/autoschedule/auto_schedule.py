@@ -7,6 +7,7 @@ too; everything else is vectorized along the last axis. Nests with enough work g
 from collections.abc import Callable
 
 from irkit.autoschedule.inline import inline_stages
+from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import blocks_of
@@ -15,34 +16,32 @@ from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc
 from irkit.schedule import BlockRef, Schedule
 
-VECTOR_BYTES = 64
+Rule = Callable[[Schedule, Block, Machine], None]
+"""Schedule a block for a machine, or raise ScheduleError, or leave the schedule as it is."""
 
 
-def auto_schedule(func: PrimFunc, *, vector_bytes: int = VECTOR_BYTES) -> PrimFunc:
+def auto_schedule(func: PrimFunc, machine: Machine = GENERIC) -> PrimFunc:
     """Schedule a function made by ``te.create_prim_func``.
 
     What no rule can handle stays as plain loops, which are correct but slower.
-    Units: ``vector_bytes`` is the size of a vector register in bytes.
     """
     sch = Schedule(func, check="off")
     inline_stages(sch)
     for block in blocks_of(sch):
         if block.init is not None:
-            sch = _apply_rule(schedule_reduction, sch, block, vector_bytes)
+            sch = _apply_rule(schedule_reduction, sch, block, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
-            sch = _apply_rule(schedule_pointwise, sch, block, vector_bytes)
+            sch = _apply_rule(schedule_pointwise, sch, block, machine)
     mark_parallel(sch)
     return sch.func
 
 
-def _apply_rule(
-    rule: Callable[[Schedule, Block, int], None], sch: Schedule, block: Block, vector_bytes: int
-) -> Schedule:
+def _apply_rule(rule: Rule, sch: Schedule, block: Block, machine: Machine) -> Schedule:
     """Apply a rule completely or not at all: half of one could be slower than none."""
     trial = Schedule(sch.func, check="off")
     try:
-        rule(trial, block, vector_bytes)
+        rule(trial, block, machine)
     except ScheduleError:
         return sch
     return trial

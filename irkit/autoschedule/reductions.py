@@ -5,6 +5,7 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
+from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
@@ -22,11 +23,11 @@ from irkit.schedule import (
 _MOST_STEP = 4
 
 
-def schedule_reduction(sch: Schedule, block: Block, vector_bytes: int) -> None:
+def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
     """Tile a reduction so that accumulators stay in registers, and finish each tile before the
     next."""
     store = only_store(block)
-    tile = None if store is None else tile_of(block, store, vector_bytes)
+    tile = None if store is None else tile_of(block, store, machine)
     if store is None or tile is None:
         return
     ref = BlockRef(block.name)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Product, move_as_one, row_axis, spatial_axes
 from irkit.ir import Block, Expr, Store, as_int
 
@@ -36,7 +37,7 @@ class Tile(msgspec.Struct, frozen=True):
         return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
 
 
-def tile_of(block: Block, store: Store, vector_bytes: int) -> Tile | None:
+def tile_of(block: Block, store: Store, machine: Machine) -> Tile | None:
     """Choose a tile; None if the line is too short or an extent is not constant."""
     spatial = spatial_axes(block)
     if not spatial or any(as_int(axis.extent) is None for axis in block.axes):
@@ -46,12 +47,11 @@ def tile_of(block: Block, store: Store, vector_bytes: int) -> Tile | None:
     whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
     if whole < _FEWEST_LANES:
         return None
-    lanes = max(1, vector_bytes // store.buffer.dtype.bytes)
+    lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
     vectors = min(_MOST_VECTORS, -(-whole // lanes))
     row = row_axis(Product(block, store), spatial, last)
-    # Half of the registers hold accumulators: there are 32 of the widest kind, 16 of the others.
-    most = (16 if vector_bytes >= 64 else 8) // vectors
+    most = machine.vector_registers // 2 // vectors  # Half of the registers hold accumulators.
     rows = _divisor(as_int(row.extent) or 1, most) if row is not None else 1
     beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
     place = spatial.index(row) if row is not None and beside else -1

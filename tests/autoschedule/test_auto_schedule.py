@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit import te, topi
-from irkit.autoschedule import auto_schedule
+from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import Target, walk
 from irkit.ir import (
     Add,
@@ -73,7 +73,7 @@ def test_a_scheduled_convolution_computes_the_same(
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 def test_the_accumulators_of_a_tile_are_a_small_local_buffer(vector_bytes: int) -> None:
-    scheduled = auto_schedule(conv_relu(4, 20, 16, 3, 1, 1), vector_bytes=vector_bytes)
+    scheduled = auto_schedule(conv_relu(4, 20, 16, 3, 1, 1), Machine.with_vectors(vector_bytes))
     lowered = DEFAULT.run(scheduled)
     (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
     vectors = 16 if vector_bytes == 64 else 8

@@ -18,7 +18,7 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from irkit.autoschedule import auto_schedule
+from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import Function, IRKitError, IRModule, Span, UniqueNames, same, structural_hash
 from irkit.graph import (
     Apply,
@@ -77,7 +77,7 @@ class _Kernels:
             if same(known, func):
                 return name
         name = self.unused(func.name)
-        scheduled = auto_schedule(func, vector_bytes=self.vector_bytes)
+        scheduled = auto_schedule(func, Machine.with_vectors(self.vector_bytes))
         self.made[name] = scheduled.replace(name=name)
         self._by_hash[key].append((name, func))
         return name

@@ -4,7 +4,7 @@ expected results, bit for bit."""
 import numpy as np
 
 from irkit import te
-from irkit.autoschedule import auto_schedule
+from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import IRKitError
 from irkit.debug import InputSet, lay_out
 from irkit.fuzz.generators.features import features_of
@@ -52,7 +52,7 @@ def draw_operators(picks: Picks, *, scheduled: bool = True) -> Sample:
         if isinstance(param, Buffer)
     )
     if scheduled and picks.below(2):
-        func = auto_schedule(func, vector_bytes=picks.pick((16, 32, 64)))
+        func = auto_schedule(func, Machine.with_vectors(picks.pick((16, 32, 64))))
     return Sample(
         "programs",
         func,
