@@ -58,7 +58,9 @@ def with_auto_schedule(
     """
     if auto_schedule.name in pipeline.names or not pipeline.phases:
         return pipeline
-    first = auto_schedule.using(machine=machine.settings, fewest=FEWEST)
+    first = auto_schedule.using(fewest=FEWEST)
+    if machine != GENERIC:
+        first = first.using(machine=machine.settings)
     if check_bounds:
         first = first.using(written_first=True)
     head, *others = pipeline.phases
