@@ -1,7 +1,11 @@
-"""Choose the schedule of a kernel by the structure of its loops, not by an operator's name.
+"""Choose the schedule of a function by the structure of its loops, not by an operator's name.
 
 A sum of products becomes a register tile. Other reductions keep their accumulators in registers
 too; everything else is vectorized along the last axis. Nests with enough work get a parallel loop.
+
+A rule is a function from a schedule, a block and a machine; it works through the primitives of the
+schedule, so what it did is a trace that prints as Python. A rule that fails is undone as a whole
+and leaves a remark, and the block keeps its loops.
 """
 
 from collections.abc import Callable
@@ -10,41 +14,90 @@ from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.reductions import schedule_reduction
-from irkit.autoschedule.structure import blocks_of
+from irkit.autoschedule.structure import blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
-from irkit.core import ScheduleError
-from irkit.ir import Block, PrimFunc
+from irkit.core import Node, ScheduleError, remark
+from irkit.ir import Block, PrimFunc, is_unscheduled, verify
 from irkit.schedule import BlockRef, Schedule
 
 Rule = Callable[[Schedule, Block, Machine], None]
 """Schedule a block for a machine, or raise ScheduleError, or leave the schedule as it is."""
 
 
-def auto_schedule(func: PrimFunc, machine: Machine = GENERIC) -> PrimFunc:
-    """Schedule a function made by ``te.create_prim_func``.
+def auto_schedule(func: PrimFunc, machine: Machine = GENERIC, *, fewest: int = 0) -> PrimFunc:
+    """Schedule a function that ``te.create_prim_func`` made and that nobody has scheduled.
 
-    What no rule can handle stays as plain loops, which are correct but slower.
+    Any other function, and one of fewer than ``fewest`` operations, is returned as it is. So is
+    what no rule can handle: plain loops are correct, but slower. Nothing is raised.
     """
-    sch = Schedule(func, check="off")
-    inline_stages(sch)
+    sch = automatic_schedule(func, machine, fewest=fewest)
+    return func if sch is None else sch.func
+
+
+def automatic_schedule(
+    func: PrimFunc, machine: Machine = GENERIC, *, fewest: int = 0
+) -> Schedule | None:
+    """Return the schedule that :func:`auto_schedule` applies; None if it leaves a function alone.
+
+    Remarks say which rules failed, and why.
+    """
+    if not is_unscheduled(func):
+        return None
+    size = operations(func.body)
+    if size is not None and size < fewest:
+        remark(func, f"left as written: {size} operations are fewer than {fewest}")
+        return None
+    try:
+        sch = _apply_rules(Schedule(func, check="off"), machine)
+    except Exception as error:
+        remark(func, f"left as written: {_reason(error)}")
+        return None
+    if sch.func is func:
+        return None
+    problems = verify(sch.func)
+    if problems:
+        remark(func, f"left as written: {INTERNAL} the scheduled loops are invalid: {problems[0]}")
+        return None
+    return sch
+
+
+INTERNAL = "internal error:"
+"""How remarks on what is a mistake in irkit, and not a limit of a rule, begin."""
+
+
+def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
+    sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
     for block in blocks_of(sch):
         if block.init is not None:
             sch = _apply_rule(schedule_reduction, sch, block, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _apply_rule(schedule_pointwise, sch, block, machine)
-    mark_parallel(sch)
-    return sch.func
+    return _attempt(sch, mark_parallel, sch.func, "mark_parallel")
 
 
 def _apply_rule(rule: Rule, sch: Schedule, block: Block, machine: Machine) -> Schedule:
-    """Apply a rule completely or not at all: half of one could be slower than none."""
-    trial = Schedule(sch.func, check="off")
-    try:
+    def work(trial: Schedule) -> None:
         rule(trial, block, machine)
-    except ScheduleError:
+
+    return _attempt(sch, work, block, rule.__name__)
+
+
+def _attempt(sch: Schedule, work: Callable[[Schedule], None], at: Node, name: str) -> Schedule:
+    """Do all of some work on a schedule or none of it: half of a rule could be slower than none."""
+    trial = sch.copy()
+    try:
+        work(trial)
+    except Exception as error:  # A schedule nobody asked for must not end a compilation.
+        remark(at, f"{name} does not apply: {_reason(error)}")
         return sch
-    return trial
+    return sch if trial.func is sch.func else trial
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ScheduleError):
+        return error.message.split("\n", 1)[0]
+    return f"{INTERNAL} {type(error).__name__}: {error}"
 
 
 def _is_scheduled(sch: Schedule, block: Block) -> bool:

@@ -1,6 +1,15 @@
 """The sizes of a processor that a schedule depends on, as data: nothing is measured here."""
 
+from typing import Any
+
 import msgspec
+
+from irkit.core import IRKitError, Target
+
+_VECTORS = (("+avx512f", 64, 32), ("+avx2", 32, 16), ("+neon", 16, 32))
+"""Features that decide the size and the number of vector registers, the best first."""
+_INSTRUCTIONS = ("avx512vnni", "avxvnni", "avx512bf16", "avx512fp16", "amx-int8", "amx-bf16")
+"""Features with instructions that a schedule may choose."""
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -22,6 +31,42 @@ class Machine(msgspec.Struct, frozen=True):
     def with_vectors(cls, vector_bytes: int) -> "Machine":
         """Return a machine of common sizes with vector registers of so many bytes."""
         return cls(vector_bytes=vector_bytes, vector_registers=32 if vector_bytes >= 64 else 16)
+
+    @classmethod
+    def of_target(cls, target: Target) -> "Machine":
+        """Return the machine of a complete target: its vectors and instructions.
+
+        Caches have the common sizes, because a target says nothing of them.
+        """
+        size, count = 16, 16
+        for feature, size_here, count_here in _VECTORS:
+            if feature in target.features:
+                size, count = size_here, count_here
+                break
+        features = tuple(name for name in _INSTRUCTIONS if f"+{name}" in target.features)
+        return cls(vector_bytes=size, vector_registers=count, features=features)
+
+    @property
+    def settings(self) -> tuple[tuple[str, Any], ...]:
+        """The fields that differ from the generic machine, as data that an option of a pass can
+        hold."""
+        given = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return tuple((name, value) for name, value in given if value != getattr(GENERIC, name))
+
+    @classmethod
+    def of_settings(cls, settings: tuple[tuple[str, Any], ...]) -> "Machine":
+        """Return the machine whose :attr:`settings` these are.
+
+        Raises: IRKitError for a field that a machine does not have, or a value of another type.
+        """
+        unknown = [name for name, _ in settings if name not in cls.__struct_fields__]
+        if unknown:
+            known = ", ".join(cls.__struct_fields__)
+            raise IRKitError(f"a machine has no {unknown[0]!r}; it has: {known}")
+        try:
+            return msgspec.convert(dict(settings), cls)
+        except msgspec.ValidationError as error:
+            raise IRKitError(f"not a machine: {error}") from None
 
 
 GENERIC = Machine()

@@ -1,12 +1,45 @@
 """What a rule asks about a block: its operands, its axes, and which of them move together."""
 
-from irkit.core import any_node, substitute, walk
-from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, as_int, const, is_const, simplify
+from irkit.core import any_node, children, substitute, walk
+from irkit.ir import (
+    Add,
+    Axis,
+    Block,
+    Expr,
+    For,
+    Load,
+    Mul,
+    Stmt,
+    Store,
+    as_int,
+    const,
+    is_const,
+    simplify,
+    trip_count,
+)
 from irkit.schedule import Schedule, variables
 
 
 def blocks_of(sch: Schedule) -> list[Block]:
     return list(walk(sch.func, on=Block))
+
+
+def operations(root: Stmt) -> int | None:
+    """Return how often the blocks below a statement run; None if an extent is not constant."""
+    total = 0
+    stack: list[tuple[int, Stmt]] = [(1, root)]
+    while stack:
+        times, stmt = stack.pop()
+        if isinstance(stmt, Block):
+            total += times
+            continue
+        if isinstance(stmt, For):
+            extent = trip_count(stmt)
+            if extent is None:
+                return None
+            times *= extent
+        stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
+    return total
 
 
 def spatial_axes(block: Block) -> list[Axis]:

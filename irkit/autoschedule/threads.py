@@ -6,6 +6,7 @@ work takes longer than waking the threads.
 
 from collections.abc import Iterator
 
+from irkit.autoschedule.structure import operations
 from irkit.core import ScheduleError, children
 from irkit.ir import Block, For, PrimFunc, Stmt, trip_count
 from irkit.schedule import LoopRef, Schedule
@@ -42,24 +43,9 @@ def _candidates(nest: For) -> list[For]:
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
         extent = trip_count(nest) or 0
-        if extent > 1 and WORTH <= _work(nest) < TOO_MUCH:
+        if extent > 1 and WORTH <= (operations(nest) or 0) < TOO_MUCH:
             found.append((extent, nest))
         if not isinstance(nest.body, For):
             break
         nest = nest.body
     return [loop for _, loop in sorted(found, key=lambda pair: -min(pair[0], _EVEN))]
-
-
-def _work(nest: For) -> int:
-    """Return how often the blocks of a nest run; 0 if an extent is not constant."""
-    total = 0
-    stack: list[tuple[int, Stmt]] = [(1, nest)]
-    while stack:
-        times, stmt = stack.pop()
-        if isinstance(stmt, Block):
-            total += times
-            continue
-        if isinstance(stmt, For):
-            times *= trip_count(stmt) or 0
-        stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
-    return total

@@ -71,19 +71,25 @@ def bisect_(
     searching = CheckOptions(**options, together=program.is_of_kernels)
     schedule = chosen.schedule_trace()
     with guard.running(note_not_isolated) as apply:
+        forms, form, found = chosen.forms(program), "", None
         with verdict_progress(many=program.is_of_kernels) as progress:
-            found = find_guilty_step(
-                chosen.pipelines(program),
-                program.module,
-                searching,
-                apply=apply,
-                failed=guard.report,
-                schedule=schedule,
-                progress=progress,
-            )
+            for form, module, pipelines in forms:  # noqa: B007 -- the last one is printed
+                found = find_guilty_step(
+                    pipelines,
+                    module,
+                    searching,
+                    apply=apply,
+                    failed=guard.report,
+                    schedule=schedule,
+                    progress=progress,
+                )
+                if found is not None:
+                    break
         if found is None:
             click.echo("every step keeps the meaning")
             return
+        if len(forms) > 1:
+            click.echo(f"loops {form}:")
         click.echo(str(culprit_of(found, searching, schedule=schedule, apply=apply)))
         if not no_reduce:
             limits = Limits(guard.pass_timeout)

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import PROGRAM, ProgramFile
 from irkit.cli.flags.progress import verdict_progress
 from irkit.cli.flags.prove_flag import PROVE
+from irkit.core import IRModule
 from irkit.debug import (
     CheckOptions,
     IsolationPolicy,
@@ -31,7 +32,7 @@ from irkit.debug import (
     verdict_table,
     verdicts,
 )
-from irkit.transform import Apply, Step
+from irkit.transform import Apply, Pipeline, Step
 
 _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 
@@ -69,7 +70,9 @@ def check_(
     FILE holds loop IR or a graph as text (.irs), an ONNX model, or a trace, whose recorded steps
     are checked unless options choose other passes. A graph runs with its own weights, and only
     where a pass changed it; kernels that take long to interpret run as native code in a process
-    of their own. The exit code is 1 if a step does not compute the same, or could not be run.
+    of their own. Functions that nobody has scheduled are checked as written and, as irkit.build
+    compiles them, with the automatic schedule; --schedule chooses one of both. The exit code is 1
+    if a step does not compute the same, or could not be run.
 
     With --bounds, each load, store, view and axis is "in bounds" for all inputs and sizes that the
     signature allows; "out of bounds" for the sizes and indices that are printed (then the exit code
@@ -92,26 +95,46 @@ def check_(
     """
     program = chosen.program(file)
     options = CheckOptions(**chosen.options(program), together=program.is_of_kernels, prove=prove)
-    found: list[Verdict] = []
+    forms = _forms(program, chosen)
     inside: dict[str, str] = {}
     if bounds or races:
         with guard.running(inside.__setitem__) as apply:
-            steps = guard.reporting(_steps(program, chosen, apply))
+            steps = (step for _, run in forms for step in guard.reporting(run(apply)))
             sys.exit(_check_memory(steps, bounds=bounds, races=races))
+    code = 0
+    for form, run in forms:
+        if len(forms) > 1:
+            click.echo(f"loops {form}:")
+        found = _verdicts(run, options, guard, program.is_of_kernels, inside)
+        shown = [each for each in found if everything or each.changed]
+        console().print(verdict_table(shown, inside))
+        for each in found:
+            if each.is_wrong:
+                click.echo(f"{each}, of the loops {form}" if len(forms) > 1 else str(each))
+        click.echo(_summary(found))
+        code = max(code, 0 if is_trusted(found) else 1)
+    sys.exit(code)
+
+
+_Run = Callable[[Apply], Iterable[Step]]
+
+
+def _verdicts(
+    run: _Run,
+    options: CheckOptions,
+    guard: IsolationPolicy,
+    many: bool,
+    inside: dict[str, str],
+) -> list[Verdict]:
+    found: list[Verdict] = []
     with (
         guard.running(inside.__setitem__) as apply,
-        verdict_progress(many=program.is_of_kernels) as progress,
+        verdict_progress(many=many) as progress,
     ):
-        for each in verdicts(guard.reporting(_steps(program, chosen, apply)), options):
+        for each in verdicts(guard.reporting(run(apply)), options):
             progress(each)
             found.append(each)
-    shown = [each for each in found if everything or each.changed]
-    console().print(verdict_table(shown, inside))
-    for each in found:
-        if each.is_wrong:
-            click.echo(str(each))
-    click.echo(_summary(found))
-    sys.exit(0 if is_trusted(found) else 1)
+    return found
 
 
 def _check_memory(steps: Iterable[Step], *, bounds: bool, races: bool) -> int:
@@ -170,9 +193,14 @@ def _summary(found: Iterable[Verdict]) -> str:
     return _counts(map(add, statuses, proved)) or "no steps"
 
 
-def _steps(program: ProgramFile, chosen: CheckFlags, apply: Apply) -> Iterable[Step]:
-    """Return the steps to check: those that were recorded, unless options choose passes."""
-    if program.recorded and not chosen.places_passes:
-        return program.recorded
-    pipelines = chosen.pipelines(program)
-    return scheduled_steps(program.module, chosen.schedule_trace(), pipelines, apply=apply)
+def _forms(program: ProgramFile, chosen: CheckFlags) -> list[tuple[str, _Run]]:
+    """Return the forms of the program and what yields the steps to check of each: those that were
+    recorded, unless options choose passes or a schedule."""
+    if program.recorded and not chosen.places_passes and chosen.schedule is None:
+        return [("as recorded", lambda _: program.recorded)]
+    trace = chosen.schedule_trace()
+
+    def run_of(module: IRModule, pipelines: Sequence[Pipeline]) -> _Run:
+        return lambda apply: scheduled_steps(module, trace, pipelines, apply=apply)
+
+    return [(form, run_of(ir, pipelines)) for form, ir, pipelines in chosen.forms(program)]

@@ -4,6 +4,7 @@ import os
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Literal
 
 import click
 import msgspec
@@ -17,10 +18,11 @@ from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
+from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases import Flow, compile
+from irkit.phases import Flow, ScheduleChoice, compile
 from irkit.runtime import Model, parts_of
 
 
@@ -34,6 +36,8 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     inputs: tuple[str, ...]
     cpu: str
     features: str
+    schedule: ScheduleChoice | None
+    machine: Literal["host", "generic"]
     quiet: bool
 
     @property
@@ -66,6 +70,15 @@ _with_model_flags = as_value(
             "--cpu", default="", help="Processor to compile for; this machine's by default."
         ),
         click.option("--features", default="", help="LLVM features, such as +avx2,-avx512f."),
+        WORD,
+        click.option(
+            "--machine",
+            type=click.Choice(("host", "generic")),
+            default="host",
+            show_default=True,
+            help="The sizes that schedules are chosen by: those of the target, or the same "
+            "everywhere.",
+        ),
         click.option("--quiet", is_flag=True, help="Print only errors."),
     ),
 )
@@ -144,6 +157,8 @@ def _compiled(
             verify=verify,
             progress=progress,
             apply=apply,
+            schedule=wanted.schedule,
+            machine=wanted.machine,
         )
         for sample in samples:
             made.run(sample)

@@ -23,6 +23,7 @@ from irkit.cli.flags.placement import (
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER, read_program
 from irkit.cli.flags.prove_flag import PROVE
+from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
 from irkit.debug import (
@@ -32,6 +33,7 @@ from irkit.debug import (
     golden_diff,
     phase_texts,
     rule_table,
+    schedule_steps,
     summarize_rules,
     verdict_table,
     write_golden,
@@ -40,6 +42,7 @@ from irkit.graph import GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.passes import installed_passes
 from irkit.phases import Flow
+from irkit.schedule import ScheduleTrace
 from irkit.transform import Apply, Fact, PassFailed, Pipeline, Step, apply_here, read_phases
 
 
@@ -112,6 +115,7 @@ _with_golden_flags = as_value(
     "-o", "--output", type=NEW_FILE, help="Write the result to FILE instead of standard output."
 )
 @_with_pass_flags
+@SCHEDULE
 @_with_golden_flags
 @with_isolation_flags(users=False)
 @with_print_flags
@@ -124,6 +128,7 @@ def opt(
     file: str,
     output: str | None,
     chosen: _OptPassFlags,
+    schedule: str | None,
     golden: _GoldenFlags,
     guard: IsolationPolicy,
     printing: PrintFlags,
@@ -144,6 +149,7 @@ def opt(
       irkit opt kernel.irs --pass '1/before=simplify:my_package.passes:my_pass'
       irkit opt kernel.irs --pipeline '1:lower-init-blocks,lower-blocks,simplify'
       irkit opt kernel.irs --print-ir-after=simplify --print-ir-after-change --time-passes
+      irkit opt kernel.irs --schedule auto --stop-after 0 --remarks
       irkit opt kernel.irs --golden tests/golden --update-golden
       irkit opt kernel.irs --prove -o lowered.irs
 
@@ -155,8 +161,10 @@ def opt(
     module = read_program(file, fixed_inputs(shapes, values)).module
     flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
     flow = _stopped(chosen.flow(flow), chosen.stop_after)
+    first = schedule_from(schedule)
+    flow = first.flow(flow)
     printing.printer.check(name for each in flow.pipelines for name in each.names)
-    run = _OptRun(flow, module, chosen.verify_each, chosen.limit, time_rules)
+    run = _OptRun(flow, module, chosen.verify_each, chosen.limit, time_rules, first.trace)
     try:
         with guard.running(note_not_isolated) as run.apply:
             for step in run.steps():
@@ -184,11 +192,18 @@ class _OptRun:
     """One run of the pipelines of a flow over a module, with the steps done so far."""
 
     def __init__(
-        self, flow: Flow, module: IRModule, verify: bool, limit: int | None, time_rules: bool
+        self,
+        flow: Flow,
+        module: IRModule,
+        verify: bool,
+        limit: int | None,
+        time_rules: bool,
+        schedule: ScheduleTrace,
     ) -> None:
         self.flow = flow
         self.source = self.module = self.graph_done = module
         self.limit, self.time_rules, self.verify = limit, time_rules, verify
+        self.schedule = schedule
         self.apply: Apply = apply_here
         self.done: list[Step] = []
 
@@ -207,6 +222,8 @@ class _OptRun:
     def _all(self) -> Generator[Step]:
         if any(isinstance(func, GraphFunc) for func in self.source.functions.values()):
             yield from self._steps(self.flow.graph)
+        if self.schedule.steps:
+            yield from schedule_steps(self.module, self.schedule)
         self.graph_done = self.module
         yield from self._steps(self.flow.lowering)
 

@@ -113,7 +113,7 @@ def reduce_(
     add_current_directory()
     isolate, pass_timeout = isolated(running.isolate, users=True), running.pass_timeout
     if Path(file).is_dir():
-        if chosen.schedule is not None:
+        if chosen.schedule_trace().steps:
             raise click.UsageError("--schedule is for loop IR (.irs): a crash folder has none")
         program = ProgramFile(IRModule({}))
         runs = [_of_crash(file)]

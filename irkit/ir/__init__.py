@@ -186,8 +186,11 @@ from irkit.ir.expr import (
     meet as meet,
 )
 from irkit.ir.function import (
+    UNSCHEDULED as UNSCHEDULED,
     PrimFunc as PrimFunc,
+    as_scheduled as as_scheduled,
     dimension_vars as dimension_vars,
+    is_unscheduled as is_unscheduled,
     shape_vars as shape_vars,
 )
 from irkit.ir.interp import (

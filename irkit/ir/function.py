@@ -7,6 +7,9 @@ from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.stmt import Stmt
 
+UNSCHEDULED = "unscheduled"
+"""Attribute of a function over tensor expressions whose loops nobody has scheduled yet."""
+
 
 class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     """A loop function over buffers and scalars, which writes its results to buffers in place.
@@ -20,6 +23,18 @@ class PrimFunc(Function, frozen=True, eq=False, weakref=True):
     body: Stmt
     attrs: Attrs = ()
     span: Span | None = None
+
+
+def is_unscheduled(func: PrimFunc) -> bool:
+    """Return True if the loops of a function stand as ``te.create_prim_func`` made them."""
+    return any(key == UNSCHEDULED and value is True for key, value in func.attrs)
+
+
+def as_scheduled(func: PrimFunc) -> PrimFunc:
+    """Remove the mark of a function that nobody has scheduled; without one, return it as it is."""
+    if not is_unscheduled(func):
+        return func
+    return func.replace(attrs=tuple(pair for pair in func.attrs if pair[0] != UNSCHEDULED))
 
 
 def shape_vars(func: PrimFunc) -> tuple[Var, ...]:

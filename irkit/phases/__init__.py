@@ -1,7 +1,7 @@
 """Which passes run, in which order, and why.
 
-Reading order: default (loops), graph, legalize; placement, resume, bounds_checks (pipelines with
-changes); lower, build (kernels); kernel_calls, executor_plan, fused_operators,
+Reading order: default (loops), graph, legalize; placement, resume, bounds_checks, schedule_choice
+(pipelines with changes); lower, build (kernels); kernel_calls, executor_plan, fused_operators,
 compile (models).
 
 The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
@@ -16,9 +16,6 @@ from irkit.phases.build import (
 )
 from irkit.phases.compile import (
     compile as compile,
-)
-from irkit.phases.compile_module import (
-    for_target as for_target,
 )
 from irkit.phases.default import (
     DEFAULT as DEFAULT,
@@ -42,4 +39,13 @@ from irkit.phases.placement import (
 )
 from irkit.phases.resume import (
     pipeline_for as pipeline_for,
+)
+from irkit.phases.schedule_choice import (
+    MachineChoice as MachineChoice,
+    ScheduleChoice as ScheduleChoice,
+    for_machine as for_machine,
+    for_target as for_target,
+    machine_of as machine_of,
+    schedule_choice as schedule_choice,
+    with_auto_schedule as with_auto_schedule,
 )

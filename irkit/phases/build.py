@@ -3,12 +3,21 @@
 from collections.abc import Mapping
 from typing import overload
 
+import msgspec
+
 from irkit.core import Function, IRKitError, IRModule, Target, as_target
 from irkit.ir import PrimFunc
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
-from irkit.phases.lower import Args, lower, scheduled
+from irkit.phases.lower import Args, scheduled
+from irkit.phases.schedule_choice import (
+    MachineChoice,
+    ScheduleChoice,
+    machine_of,
+    schedule_choice,
+    with_auto_schedule,
+)
 from irkit.runtime import Kernel, Module, compile_functions
 from irkit.te import StageSchedule
 from irkit.transform import Pipeline
@@ -24,6 +33,8 @@ def build(
     pipeline: Pipeline = ...,
     legalize: Pipeline = ...,
     check_bounds: bool = ...,
+    schedule: ScheduleChoice | None = ...,
+    machine: MachineChoice = ...,
 ) -> Kernel: ...
 @overload
 def build(
@@ -35,6 +46,8 @@ def build(
     pipeline: Pipeline = ...,
     legalize: Pipeline = ...,
     check_bounds: bool = ...,
+    schedule: ScheduleChoice | None = ...,
+    machine: MachineChoice = ...,
 ) -> Module: ...
 @overload
 def build(
@@ -46,6 +59,8 @@ def build(
     pipeline: Pipeline = ...,
     legalize: Pipeline = ...,
     check_bounds: bool = ...,
+    schedule: ScheduleChoice | None = ...,
+    machine: MachineChoice = ...,
 ) -> Kernel: ...
 def build(
     ir: PrimFunc | StageSchedule | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
@@ -56,6 +71,8 @@ def build(
     pipeline: Pipeline = DEFAULT,
     legalize: Pipeline = LEGALIZE,
     check_bounds: bool = False,
+    schedule: ScheduleChoice | None = None,
+    machine: MachineChoice = "host",
 ) -> Kernel | Module:
     """Lower a function and compile it to a kernel, or a module to kernels by name.
 
@@ -64,9 +81,19 @@ def build(
     for ``target``. ``name`` renames a single function; ``legalize`` runs after the phases. With
     ``check_bounds``, a call that reads or writes outside a buffer raises an IRKitError that names
     buffer, indices, shape and line; such code is slower.
+
+    A function that ``te.create_prim_func`` made and that nobody has scheduled gets the automatic
+    schedule, unless ``schedule`` (or, without it, the environment's ``IRKIT_SCHEDULE``) is "none".
+    Floats may then be added in an order that depends on the ``machine``: "host" is that of the
+    target, "generic" the same everywhere.
     Raises: IRKitError if there is nothing to compile, or if a function is not over loops.
     """
-    pipeline = (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize)
+    pipelines = _Pipelines(
+        (with_bounds_checks(pipeline) if check_bounds else pipeline).then(legalize),
+        schedule_choice(schedule, "auto"),
+        machine,
+        check_bounds,
+    )
     if isinstance(ir, StageSchedule):
         ir, args = scheduled(ir, args, name), None
     if args is not None:
@@ -76,13 +103,13 @@ def build(
         )
     if isinstance(ir, PrimFunc):
         func = ir if name is None else ir.replace(name=name)
-        return _compiled({func.name: func}, as_target(target), pipeline)[func.name]
+        return _compiled({func.name: func}, as_target(target), pipelines)[func.name]
     if isinstance(ir, IRModule):
-        return _compiled(_named(ir.functions, name), as_target(target), pipeline)
+        return _compiled(_named(ir.functions, name), as_target(target), pipelines)
     kernels: dict[str, Kernel] = {}
     for key, module in ir.items():
         chosen = as_target(target) if key == "cpu" else as_target(key)
-        made = _compiled(_named(module.functions, name), chosen, pipeline)
+        made = _compiled(_named(module.functions, name), chosen, pipelines)
         for kernel in made:
             if kernel in kernels:
                 raise IRKitError(f"function {kernel!r} is there for more than one target")
@@ -102,7 +129,24 @@ def _named(functions: Mapping[str, Function], name: str | None) -> Mapping[str, 
     return {name: only.replace(name=name)}
 
 
-def _compiled(functions: Mapping[str, Function], target: Target, pipeline: Pipeline) -> Module:
+class _Pipelines(msgspec.Struct, frozen=True):
+    """How functions are lowered; the schedule depends on the target."""
+
+    pipeline: Pipeline
+    schedule: ScheduleChoice
+    machine: MachineChoice
+    check_bounds: bool
+
+    def of(self, target: Target) -> Pipeline:
+        """Return the pipeline of functions for a target."""
+        if self.schedule == "none":
+            return self.pipeline
+        machine = machine_of(self.machine, target)
+        return with_auto_schedule(self.pipeline, machine, check_bounds=self.check_bounds)
+
+
+def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pipelines) -> Module:
+    pipeline = pipelines.of(target)
     loops: dict[str, PrimFunc] = {}
     for name, func in functions.items():
         if not isinstance(func, PrimFunc):
@@ -111,7 +155,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipeline: Pipel
                 hint="Use irkit.compile for a model, or lower its graph first.",
                 span=getattr(func, "span", None),
             )
-        loops[name] = lower(func, pipeline=pipeline)
+        loops[name] = pipeline.run(func)
     if not loops:
         raise IRKitError("there is no function to build")
     return compile_functions(loops, target)

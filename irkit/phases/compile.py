@@ -13,6 +13,7 @@ from irkit.phases.compile_module import CompileOptions, Progress, compile_module
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
+from irkit.phases.schedule_choice import MachineChoice, ScheduleChoice, schedule_choice
 from irkit.runtime import Model
 from irkit.transform import Apply, Pipeline, apply_here
 
@@ -33,6 +34,8 @@ def compile(
     keep_trace: bool = True,
     progress: Progress | None = None,
     apply: Apply = apply_here,
+    schedule: ScheduleChoice | None = None,
+    machine: MachineChoice = "host",
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
@@ -42,12 +45,11 @@ def compile(
     ``Model.specialisations``. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved; a model compiled without
-    ``keep_trace`` holds no IR.
+    ``keep_trace`` holds no IR. ``schedule`` and ``machine`` are those of :func:`irkit.build`.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
-    machine = complete_target(as_target(target))
     options = CompileOptions(
-        machine,
+        complete_target(as_target(target)),
         graph_pipeline,
         pipeline,
         legalize,
@@ -56,6 +58,8 @@ def compile(
         progress=progress,
         apply=apply,
         title=_title(model),
+        schedule=schedule_choice(schedule, "auto"),
+        machine=machine,
     )
     if not isinstance(model, IRModule):
         # Kernels and graphs need no ONNX, which takes 60 ms to load.

@@ -16,6 +16,7 @@ from irkit.phases.fused_operators import FusedOperators
 from irkit.phases.graph import GRAPH
 from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
+from irkit.phases.schedule_choice import MachineChoice, ScheduleChoice, for_machine, machine_of
 from irkit.runtime import Model, PackageContents, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
 
@@ -27,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     """How a model is compiled: what :func:`irkit.compile` takes besides shapes and values."""
 
-    machine: Target
+    target: Target
     graph_pipeline: Pipeline = GRAPH
     pipeline: Pipeline = DEFAULT
     legalize: Pipeline = LEGALIZE
@@ -36,6 +37,8 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     progress: Progress | None = None
     apply: Apply = apply_here
     title: str = "model"
+    schedule: ScheduleChoice = "auto"
+    machine: MachineChoice = "host"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options without ``progress``, which belongs to this process.
@@ -49,18 +52,20 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
                 "not irkit's own",
                 hint="Save it: a package holds what is compiled so far.",
             )
-        return _restored, (self.machine, self.verify, self.keep_trace, self.title)
+        plain = ("verify", "keep_trace", "title", "schedule", "machine")
+        return _restored, (self.target, {name: getattr(self, name) for name in plain})
 
 
-def _restored(machine: Target, verify: bool, keep_trace: bool, title: str) -> CompileOptions:
-    return CompileOptions(machine, verify=verify, keep_trace=keep_trace, title=title)
+def _restored(target: Target, plain: dict[str, Any]) -> CompileOptions:
+    return CompileOptions(target, **plain)
 
 
 def compile_module(module: IRModule, options: CompileOptions) -> Model:
     """Compile the graph function ``main`` of a module, whose shapes are constant."""
-    report, machine, verify = options.progress or _silent, options.machine, options.verify
+    report, target, verify = options.progress or _silent, options.target, options.verify
     lowering, apply = options.pipeline.then(options.legalize), options.apply
-    graph_pipeline = for_target(options.graph_pipeline, machine)
+    chosen = machine_of(options.machine, target)
+    graph_pipeline = for_machine(options.graph_pipeline, chosen, options.schedule)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
     report("import", 0, 0)
     steps: list[Step] = []
@@ -88,14 +93,14 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             record(step)
             func = step.after
         assert isinstance(func, PrimFunc)
-        objects.append(object_for(emit([func], machine), machine))
+        objects.append(object_for(emit([func], target), target))
         counted = work_of(func)
         work |= {} if counted is None else {name: counted}
         recording |= {name} if record_size(func) else set()
         report(name, done, len(names))
     plan = msgspec.structs.replace(_with_records(plan, recording), work=work)
-    objects.append(object_for(emit_executor(plan), machine))
-    contents = PackageContents(plan, tuple(objects), params, machine, main.script())
+    objects.append(object_for(emit_executor(plan), target))
+    contents = PackageContents(plan, tuple(objects), params, target, main.script())
     return Model(contents, Trace.of(steps, title=options.title) if options.keep_trace else None)
 
 
@@ -106,25 +111,6 @@ def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:
         for call in plan.calls
     ]
     return msgspec.structs.replace(plan, calls=tuple(calls))
-
-
-def for_target(graph_pipeline: Pipeline, target: Target) -> Pipeline:
-    """Set the option ``vector_bytes`` of each pass that has it to that of a complete target, unless
-    the pipeline sets it."""
-    wide = vector_bytes(target)
-    for _, p in graph_pipeline.placed:
-        names = {option.name for option in p.parameters}
-        if "vector_bytes" in names - set(p.options):
-            graph_pipeline = graph_pipeline.replace(p.name, p.using(vector_bytes=wide))
-    return graph_pipeline
-
-
-def vector_bytes(target: Target) -> int:
-    """Return how many bytes a vector register of a complete target holds."""
-    for feature, size in (("+avx512f", 64), ("+avx2", 32)):
-        if feature in target.features:
-            return size
-    return 16
 
 
 def _main(module: IRModule) -> GraphFunc:

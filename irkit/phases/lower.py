@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRKitError, IRModule, Target
 from irkit.ir import PrimFunc, Var
 from irkit.phases.default import DEFAULT
+from irkit.phases.schedule_choice import (
+    MachineChoice,
+    ScheduleChoice,
+    machine_of,
+    schedule_choice,
+    with_auto_schedule,
+)
 from irkit.te import StageSchedule, Tensor
 from irkit.transform import Apply, Pipeline, Trace, apply_here
 
@@ -22,6 +29,8 @@ def lower(
     pipeline: Pipeline = ...,
     stop_after: int | None = ...,
     apply: Apply = ...,
+    schedule: ScheduleChoice | None = ...,
+    machine: MachineChoice = ...,
 ) -> _IR: ...
 @overload
 def lower(
@@ -32,6 +41,8 @@ def lower(
     pipeline: Pipeline = ...,
     stop_after: int | None = ...,
     apply: Apply = ...,
+    schedule: ScheduleChoice | None = ...,
+    machine: MachineChoice = ...,
 ) -> IRModule: ...
 def lower(
     ir: PrimFunc | IRModule | StageSchedule,
@@ -41,16 +52,20 @@ def lower(
     pipeline: Pipeline = DEFAULT,
     stop_after: int | None = None,
     apply: Apply = apply_here,
+    schedule: ScheduleChoice | None = None,
+    machine: MachineChoice = "host",
 ) -> PrimFunc | IRModule:
     """Lower a function to a function, or a module to a module, by all phases or those up to
     ``stop_after``.
 
     A schedule of tensors gives a module: ``args`` are the parameters of its one function, inputs
     and results in any order, and ``name`` is its name. ``apply`` runs each pass, for example
-    :class:`irkit.debug.Isolation` in a separate process.
+    :class:`irkit.debug.Isolation` in a separate process. Loops stay as written, unless ``schedule``
+    (or, without it, the environment's ``IRKIT_SCHEDULE``) is "auto": then functions that nobody has
+    scheduled get the schedule that :func:`irkit.build` gives them for a ``machine``.
     Raises: PassFailed, which names the pass, if a pass breaks the program.
     """
-    chosen = _chosen(pipeline, stop_after)
+    chosen = _chosen(pipeline, stop_after, schedule, machine)
     if isinstance(ir, StageSchedule):
         func = scheduled(ir, args, name)
         return chosen.run(IRModule({func.name: func}), apply=apply)
@@ -75,11 +90,27 @@ def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFun
     return ir.lower(args, name or "main")
 
 
-def trace(ir: _IR, *, pipeline: Pipeline = DEFAULT, stop_after: int | None = None) -> Trace:
+def trace(
+    ir: _IR,
+    *,
+    pipeline: Pipeline = DEFAULT,
+    stop_after: int | None = None,
+    schedule: ScheduleChoice | None = None,
+    machine: MachineChoice = "host",
+) -> Trace:
     """Run the phases as :func:`lower` does, and return every step, with the time in each rule."""
     title = ir.name if isinstance(ir, PrimFunc) else ""
-    return Trace.of(_chosen(pipeline, stop_after).steps(ir, time_rules=True), title=title)
+    chosen = _chosen(pipeline, stop_after, schedule, machine)
+    return Trace.of(chosen.steps(ir, time_rules=True), title=title)
 
 
-def _chosen(pipeline: Pipeline, stop_after: int | None) -> Pipeline:
-    return pipeline if stop_after is None else pipeline.stop_after(stop_after)
+def _chosen(
+    pipeline: Pipeline,
+    stop_after: int | None,
+    schedule: ScheduleChoice | None,
+    machine: MachineChoice,
+) -> Pipeline:
+    pipeline = pipeline if stop_after is None else pipeline.stop_after(stop_after)
+    if schedule_choice(schedule, "none") == "none":
+        return pipeline
+    return with_auto_schedule(pipeline, machine_of(machine, Target()))

@@ -1,5 +1,7 @@
 """The schedule: references to blocks and loops, and one method for each primitive."""
 
+from copy import copy
+from random import Random
 from typing import overload
 
 from irkit.core import ScheduleError, text_to_html, walk
@@ -107,9 +109,10 @@ class Schedule(
 
     def copy(self) -> "Schedule":
         """Return an independent copy of the schedule."""
-        made = Schedule(self.mod, self._name, check=self._check, intrinsics=self._intrinsics)
+        made = copy(self)  # Not a new one, which would verify the function once more.
         made._steps, made._encoder = list(self._steps), self._encoder.copy()
         made._differential_checks = dict(self._differential_checks)
+        made._random = Random()
         made._random.setstate(self._random.getstate())
         return made
 

@@ -19,6 +19,7 @@ from irkit.core import (
 )
 from irkit.ir import (
     I64,
+    UNSCHEDULED,
     Allocate,
     Axis,
     Block,
@@ -49,7 +50,8 @@ def create_prim_func(
 
     Placeholders are inputs; other listed tensors are outputs, written in place. Intermediate
     tensors are allocated. ``span`` is the origin of the function and becomes the parent of the span
-    of each stage. The attribute ``outputs`` has the positions of the outputs.
+    of each stage. The attribute ``outputs`` has the positions of the outputs, and ``unscheduled``
+    says that nobody has scheduled the loops: the first primitive of a schedule removes it.
 
     Raises: IRKitError naming a placeholder or variable that is needed but not listed.
     """
@@ -100,7 +102,8 @@ def lower_stages(
         for place, arg in enumerate(args)
         if isinstance(arg, Tensor) and isinstance(arg.op, ComputeOp)
     )
-    func = PrimFunc(name, params, body, (("outputs", outputs),), span or user_span(name))
+    attrs = (("outputs", outputs), (UNSCHEDULED, True))
+    func = PrimFunc(name, params, body, attrs, span or user_span(name))
     return LoweredStages(func, cast("dict[Operation, str]", blocks), buffers)
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import irkit
+from irkit.autoschedule import Machine
 from irkit.codegen import assembly, emit, host_target
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import Builder, tensor_type
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.passes.graph import lower_to_loops
-from irkit.phases import DEFAULT, GRAPH
-from irkit.phases.compile_module import for_target, vector_bytes
+from irkit.phases import DEFAULT, GRAPH, for_target
 from irkit.te import var
 from irkit.transform import PassFailed, define_pass
 from tests.runtime.models import expected, kernel, mlp, module, some_input
@@ -130,9 +130,9 @@ def test_another_target_has_vectors_of_its_own_width(
     target: Target, wide: int, registers: str
 ) -> None:
     found = irkit.compile(mlp(), target=target)
-    assert vector_bytes(found.target) == wide
+    assert Machine.of_target(found.target).vector_bytes == wide
     (lowering,) = [step for step in found.trace if step.name == "lower-to-loops"]
-    assert lowering.options == {"vector_bytes": wide}
+    assert lowering.options["vector_bytes"] == wide
     for name in {call.kernel for call in found.plan.calls}:
         last = [step.after for step in found.trace if step.function == name][-1]
         text = assembly(emit([last], found.target), found.target)
@@ -148,7 +148,6 @@ def test_another_target_has_vectors_of_its_own_width(
 )
 def test_vectors_are_as_wide_as_the_features_say(features: tuple[str, ...], wide: int) -> None:
     target = Target(features=features)
-    assert vector_bytes(target) == wide
     chosen = for_target(GRAPH, target)
     assert chosen.names == GRAPH.names
     assert lower_to_loops.using(vector_bytes=wide) in [p for _, p in chosen.placed]

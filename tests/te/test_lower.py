@@ -19,7 +19,7 @@ def test_parameters_are_in_the_given_order() -> None:
     c = te.compute((m, n), lambda i, j: a[i, j] * b[i, j], name="C")
     func = te.create_prim_func([c, a, b], name="mult")
     assert (func.name, [param.name for param in func.params]) == ("mult", ["C", "A", "B"])
-    assert dict(func.attrs) == {"outputs": (0,)}
+    assert dict(func.attrs) == {"outputs": (0,), "unscheduled": True}
     assert isinstance(func.params[0], Buffer)
     assert func.params[0].shape == (m, n)
 
@@ -69,7 +69,7 @@ def test_an_output_that_is_read_again_is_not_allocated() -> None:
     b = te.compute((3,), lambda i: a[i] + 1.0, name="B")
     func = te.create_prim_func([a, b, b * 2.0])
     assert not list(walk(func.body, Allocate))
-    assert dict(func.attrs) == {"outputs": (1, 2)}
+    assert dict(func.attrs) == {"outputs": (1, 2), "unscheduled": True}
 
 
 def test_a_reduction_that_begins_later_runs_from_zero() -> None:

@@ -12,11 +12,17 @@ from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
 from irkit.cli.flags.programs import CONVERTER, ProgramFile, kind_of, read_program
-from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
-from irkit.codegen import complete_target
-from irkit.core import IRKitError, as_target
+from irkit.cli.flags.schedule_flag import (
+    SCHEDULE,
+    WORDS,
+    ChosenSchedule,
+    auto_scheduled,
+    schedule_from,
+    unscheduled_part,
+)
+from irkit.core import IRKitError, IRModule, as_target
 from irkit.debug import MAX_STEPS
-from irkit.phases import Flow, for_target
+from irkit.phases import Flow, ScheduleChoice, for_machine, machine_of
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline
 
@@ -76,15 +82,20 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
 
     def program(self, file: str) -> ProgramFile:
         """Read the program in a file. Raises: IRKitError, UsageError."""
-        if self.schedule is not None and kind_of(file) != "text":
-            raise click.UsageError("--schedule is for loop IR (.irs)")
+        if self.schedule not in (None, *WORDS) and kind_of(file) != "text":
+            raise click.UsageError("the file of a schedule is for loop IR (.irs)")
         return read_program(file, fixed_inputs(self.shapes, self.values))
 
     def pipelines(self, program: ProgramFile) -> tuple[Pipeline, ...]:
         """Return the pipelines that the options ask for: that of graphs if the program has some,
         then the loop phases up to ``--stop-after``."""
+        return self._pipelines(program, self.chosen_schedule().choice("none"))
+
+    def _pipelines(self, program: ProgramFile, schedule: ScheduleChoice) -> tuple[Pipeline, ...]:
         flow = flow_of(self.passes, self.disabled)
         loops = flow.lowering if self.stop_after is None else flow.loops.stop_after(self.stop_after)
+        if schedule == "auto":
+            loops = auto_scheduled(loops)
         if not program.is_of_graphs:
             if program.recorded and flow.graph != Flow().graph:
                 raise IRKitError(
@@ -93,11 +104,30 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
                     hint="Give the model itself.",
                 )
             return (loops,)
-        return for_target(flow.graph, complete_target(as_target("llvm"))), loops
+        machine = machine_of("host", as_target("llvm"))
+        return for_machine(flow.graph, machine, self.chosen_schedule().choice("auto")), loops
+
+    def chosen_schedule(self) -> ChosenSchedule:
+        """Return what ``--schedule`` says."""
+        return schedule_from(self.schedule)
 
     def schedule_trace(self) -> ScheduleTrace:
-        """Return the schedule to run first; it is empty without ``--schedule``."""
-        return schedule_from(self.schedule)
+        """Return the schedule to run first; it is empty without the file of one."""
+        return self.chosen_schedule().trace
+
+    def forms(self, program: ProgramFile) -> list[tuple[str, IRModule, tuple[Pipeline, ...]]]:
+        """Return the forms of a program to work on: its name, the functions, their pipelines.
+
+        Unless a schedule is chosen, functions that nobody has scheduled are worked on as written
+        and with the schedule that build would give them.
+        """
+        found = [("as written", program.module, self.pipelines(program))]
+        if not self.chosen_schedule().is_given and not program.is_of_graphs:
+            auto = self._pipelines(program, "auto")
+            module = unscheduled_part(program.module, auto[-1])
+            if module.functions:
+                found.append(("with the automatic schedule", module, auto))
+        return found
 
     def options(self, program: ProgramFile) -> dict[str, Any]:
         """Return the options of :func:`irkit.debug.check`."""

@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from irkit.autoschedule import auto_schedule
 from irkit.core import IRKitError, IRModule, Recorder
 from irkit.debug import (
     MAX_SECONDS,
@@ -18,6 +19,7 @@ from irkit.debug import (
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.fuzz.check_pass.programs import DrawnProgram
 from irkit.graph import parse_module
+from irkit.ir import PrimFunc
 from irkit.passes import installed_passes
 from irkit.processes import Child, ChildDied, TimeUp, can_interrupt, timeout
 from irkit.transform import (
@@ -109,9 +111,38 @@ class Examination(msgspec.Struct, frozen=True, eq=False):
 def examine(
     position: PassPosition, drawn: DrawnProgram, options: ExaminationOptions
 ) -> Examination:
-    """Lower a program and check the pass on the way."""
+    """Lower a program and check the pass on the way; one that nobody has scheduled also with the
+    schedule that ``irkit.build`` would give it."""
     assert drawn.ir is not None
-    return _Examiner(position, drawn, options).run()
+    written = _Examiner(position, drawn, options).run()
+    if written.violation is not None or written.invalid:
+        return written
+    scheduled = _auto_scheduled(written.program)
+    if scheduled is written.program:
+        return written
+    rare = msgspec.structs.replace(options, only_changed=True)
+    found = _Examiner(position, msgspec.structs.replace(drawn, ir=scheduled), rare).run()
+    if found.violation is not None:
+        message = f"{found.violation.message}{_FORM}"
+        violation = Violation(found.violation.contract, message)
+        return msgspec.structs.replace(found, violation=violation)
+    return found if found.fired and not written.fired and not found.invalid else written
+
+
+_FORM = "\n  The program has the automatic schedule, as irkit.build compiles it."
+
+
+def _auto_scheduled(ir: IR) -> IR:
+    if isinstance(ir, PrimFunc):
+        return auto_schedule(ir)
+    if not isinstance(ir, IRModule):
+        return ir
+    changes = {
+        name: made
+        for name, func in ir.functions.items()
+        if isinstance(func, PrimFunc) and (made := auto_schedule(func)) is not func
+    }
+    return ir.with_functions(changes) if changes else ir
 
 
 class _Examiner:

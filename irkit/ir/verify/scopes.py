@@ -9,7 +9,7 @@ from irkit.ir.buffer import Buffer, Load, scope_problem
 from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
-from irkit.ir.function import PrimFunc, dimension_vars
+from irkit.ir.function import UNSCHEDULED, PrimFunc, dimension_vars
 from irkit.ir.stmt import For, Stmt
 from irkit.ir.verify.types import expression_problem
 
@@ -47,6 +47,9 @@ class LoopChecker:
                 self.buffer(param)
                 self.bind(param)
         self.attrs(func.attrs)
+        mark = dict(func.attrs).get(UNSCHEDULED, True)
+        if mark is not True:
+            self.report(f"attribute {UNSCHEDULED!r} is {mark!r}; expected True, or no attribute")
 
     def statement(self, stmt: Stmt) -> None:
         """Check a statement and those below it, in text order, until there are many problems."""

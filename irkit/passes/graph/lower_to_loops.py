@@ -16,7 +16,7 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import Function, IRKitError, IRModule, Span, UniqueNames, same, structural_hash
@@ -46,12 +46,21 @@ _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
 
 # Atomic: it runs schedules, whose rewrites are legal only as a whole.
 @define_pass(idempotent=True, atomic=True, changes_rounding=True)
-def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
+def lower_to_loops(
+    mod: IRModule,
+    *,
+    vector_bytes: int = 64,
+    machine: tuple[tuple[str, Any], ...] = (),
+    schedule: Literal["auto", "none"] = "auto",
+) -> IRModule:
     """Turn the operators of every graph function into loop functions.
 
-    Units: ``vector_bytes`` bytes in a vector register.
+    ``vector_bytes`` is the size of a vector register in bytes; ``machine`` has other fields in
+    which the machine differs from the generic one; with ``schedule`` "none" loops stay as written.
     """
-    kernels = _Kernels(mod, vector_bytes)
+    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
+    chosen = Machine.of_settings(tuple(fields.items()))
+    kernels = _Kernels(mod, chosen if schedule == "auto" else None)
     changes: dict[str, Function | None] = {}
     for name, func in mod.functions.items():
         if isinstance(func, GraphFunc):
@@ -62,22 +71,22 @@ def lower_to_loops(mod: IRModule, *, vector_bytes: int = 64) -> IRModule:
 class _Kernels:
     """Loop functions made so far, found by their structure."""
 
-    def __init__(self, mod: IRModule, vector_bytes: int) -> None:
+    def __init__(self, mod: IRModule, machine: Machine | None) -> None:
         self.made: dict[str, PrimFunc] = {}
         self.unused = UniqueNames(mod)
-        self.vector_bytes = vector_bytes
+        self.machine = machine
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
     def name_of(self, func: PrimFunc) -> str:
-        """Return the name of a function that is the same, or else schedule this one and return its
-        name."""
+        """Return the name of a function that is the same, or else schedule this one, if there is a
+        machine to schedule it for, and return its name."""
         # Looked up before it is scheduled, because scheduling takes most of the time of this pass.
         key = structural_hash(func)
         for name, known in self._by_hash.setdefault(key, []):
             if same(known, func):
                 return name
         name = self.unused(func.name)
-        scheduled = auto_schedule(func, Machine.with_vectors(self.vector_bytes))
+        scheduled = func if self.machine is None else auto_schedule(func, self.machine)
         self.made[name] = scheduled.replace(name=name)
         self._by_hash[key].append((name, func))
         return name

@@ -13,6 +13,9 @@ inside vectorized loops, which would become masks; the hint ``partition=False`` 
 stands in no phase, because what it mends does not verify.
 """
 
+from irkit.passes.loop.blocks.auto_schedule import (
+    auto_schedule as auto_schedule,
+)
 from irkit.passes.loop.blocks.lower_blocks import (
     lower_blocks as lower_blocks,
 )

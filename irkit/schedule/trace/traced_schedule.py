@@ -18,7 +18,7 @@ from irkit.core import (
     rewrite,
     user_span,
 )
-from irkit.ir import Buffer, Expr, PrimFunc, Stmt, verify
+from irkit.ir import Buffer, Expr, PrimFunc, Stmt, as_scheduled, verify
 from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics, builtin_intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
@@ -153,7 +153,8 @@ class TracedSchedule:
                 problems,
                 hint=list_problems(problems),
             )
-        self._name, self._func = name, func
+        self._name: str = name
+        self._func: PrimFunc = func
         if self._check == "each" and name not in self._differential_checks:
             reference = None if self._differential_checks else self._reference
             self._differential_checks[name] = DifferentialCheck(func, reference)
@@ -178,6 +179,8 @@ class TracedSchedule:
             origin = user_span(kind="schedule")
             result = method(self, *args, **kwargs)
             self._finish(before, name, origin)
+            if self._name == kept[1] and self._drawn is None:
+                self._func = as_scheduled(self._func)
             step = _step(name, encoded, options, encoder, result, self._drawn)
             done = True
         except ScheduleError as error:

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from irkit import te
 from irkit.core import IRKitError
 from irkit.fuzz import PassCase, PassRefuted, check_pass, prim_funcs
 from irkit.fuzz.check_pass import corpus
 from irkit.fuzz.check_pass.profile import PROFILES, Profile
 from irkit.fuzz.generators import Sample
 from irkit.inspector_web.record.record import record
-from irkit.ir import LOOP_LEVEL, parse
+from irkit.ir import LOOP_LEVEL, parse, script
 from irkit.passes.loop import simplify, unroll_loops
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Trace
@@ -320,3 +321,17 @@ def test_the_same_seed_draws_the_same_programs(tmp_path: Path) -> None:
         return [case.program.script() for case in seen]
 
     assert drawn() == drawn()
+
+
+def test_a_pass_is_tried_on_what_build_compiles_too(tmp_path: Path) -> None:
+    x = te.placeholder((64,), name="x")
+    func = te.create_prim_func([x, te.compute((64,), lambda i: x[i] + 1.0, name="y")])
+    seen: list[PassCase] = []
+    how: dict[str, Any] = {"phase": 0, "strategy": st.just(func), "examples": 1}
+    with pytest.raises(PassRefuted, match="The program has the automatic schedule") as caught:
+        made(wrong_passes.shorten_vectorized_loops, tmp_path, seeing(seen), **how)()
+    assert "changes what the program computes" in str(caught.value)
+    by_hand = parse(script(func).replace(", unscheduled=True", ""))
+    how = {**how, "strategy": st.just(by_hand), "fires": 0}
+    made(wrong_passes.shorten_vectorized_loops, tmp_path / "other", seeing(seen), **how)()
+    assert not any(case.changed for case in seen)

@@ -186,3 +186,15 @@ def break_unrolled(func: PrimFunc) -> PrimFunc:
         return loop.replace(end=loop.end - 1) if loop.kind == "unrolled" else None
 
     return rewrite(func, shorten, on=For)
+
+
+@define_pass
+def shorten_vectorized_loops(func: PrimFunc) -> PrimFunc:
+    """Make vectorized loops end too early."""
+
+    def shorten(loop: For) -> For | None:
+        if loop.kind != "vectorized" or as_int(loop.end) == 1:
+            return None
+        return loop.replace(end=const(1, loop.var.dtype))
+
+    return rewrite(func, shorten)

@@ -1,4 +1,4 @@
-"""Passes that lower blocks: inits first, then the blocks themselves.
+"""Passes on blocks: a schedule for those that have none; lowering, inits first.
 
-Reading order: lower_init_blocks, lower_blocks.
+Reading order: auto_schedule, lower_init_blocks, lower_blocks.
 """

@@ -17,10 +17,21 @@ After::
             for j in serial(0, 8):
                 if i * 8 + j < 20:
                     C[i * 8 + j] = A[i * 8 + j] + f32(1.0)
+
+Without blocks no schedule can work on the loops, so the attribute ``unscheduled`` goes with them.
 """
 
 from irkit.core import Node, allowed, deep_recursion, substitute, walk, with_span_of
-from irkit.ir import Block, If, PrimFunc, Stmt, map_below, no_blocks, no_init_blocks
+from irkit.ir import (
+    Block,
+    If,
+    PrimFunc,
+    Stmt,
+    as_scheduled,
+    map_below,
+    no_blocks,
+    no_init_blocks,
+)
 from irkit.ir.analysis import axis_values
 from irkit.transform import define_pass
 
@@ -53,4 +64,4 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
 
     # All axes at once, so nested blocks do not take quadratic time.
     with deep_recursion:
-        return func.replace(body=lowered(substitute(func.body, values)))
+        return as_scheduled(func.replace(body=lowered(substitute(func.body, values))))

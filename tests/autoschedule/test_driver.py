@@ -1,0 +1,90 @@
+"""The driver: which functions it touches, and what becomes of rules that fail."""
+
+from collections.abc import Callable
+
+import pytest
+
+from irkit import te
+from irkit.autoschedule import GENERIC, INTERNAL, auto_schedule, automatic_schedule
+from irkit.core import Recorder, ScheduleError, recording, same
+from irkit.ir import PrimFunc, as_scheduled, is_unscheduled, parse, script
+from irkit.schedule import BlockRef, Schedule
+
+
+def product(size: int = 16) -> PrimFunc:
+    a, b = (te.placeholder((size, size), name=name) for name in "ab")
+    k = te.reduce_axis((0, size), name="k")
+    c = te.compute((size, size), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    return te.create_prim_func([a, b, c])
+
+
+def remarks_of(work: Callable[[], object]) -> list[str]:
+    recorder = Recorder()
+    with recording(recorder):
+        work()
+    return [each.text for each in recorder.remarks]
+
+
+def test_only_unscheduled_functions_are_touched() -> None:
+    func = as_scheduled(product())
+    assert auto_schedule(func) is func
+    again = parse(script(product()))
+    assert auto_schedule(again) is not again
+    assert not is_unscheduled(auto_schedule(again))
+
+
+def test_a_tiny_function_stays_as_written() -> None:
+    func = product(4)
+    assert auto_schedule(func, fewest=65) is func
+    assert remarks_of(lambda: auto_schedule(func, fewest=65)) == [
+        "left as written: 64 operations are fewer than 65"
+    ]
+    assert auto_schedule(func, fewest=64) is not func
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ScheduleError("no such luck"), "broken does not apply: no such luck"),
+        (ValueError("oops"), f"broken does not apply: {INTERNAL} ValueError: oops"),
+    ],
+)
+def test_a_rule_that_fails_is_undone_and_becomes_a_remark(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def broken(sch: Schedule, block: object, machine: object) -> None:
+        ref = BlockRef("c")
+        sch.split(sch.get_loops(ref)[0], [None, 4])
+        raise error
+
+    monkeypatch.setitem(auto_globals(), "schedule_reduction", broken)
+    func = product()
+    assert remarks_of(lambda: auto_schedule(func)) == [said]
+    assert auto_schedule(func) is func
+
+
+def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(sch: Schedule, block: object, machine: object) -> None:
+        sch.split(sch.get_loops(BlockRef("c"))[0], [None, 4])
+        body = sch.func.body
+        sch._func = sch.func.replace(body=body.body)  # type: ignore[attr-defined]
+
+    monkeypatch.setitem(auto_globals(), "schedule_reduction", broken)
+    func = product()
+    (said,) = remarks_of(lambda: auto_schedule(func))
+    assert said.startswith(f"left as written: {INTERNAL}")
+    assert auto_schedule(func) is func
+
+
+def test_the_schedule_prints_as_python_that_makes_the_same_function() -> None:
+    func = product()
+    sch = automatic_schedule(func)
+    assert sch is not None
+    again = Schedule(func, check="each")
+    exec(sch.trace.as_python(), {"sch": again})
+    assert same(again.func, sch.func)
+    assert auto_schedule(func, GENERIC) is not func
+
+
+def auto_globals() -> dict[str, object]:
+    return auto_schedule.__globals__
