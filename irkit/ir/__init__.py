@@ -197,7 +197,7 @@ from irkit.ir.instructions import (
     define_instruction as define_instruction,
     expand_instructions as expand_instructions,
     find_instruction as find_instruction,
-    instructions as instructions,
+    known_instructions as known_instructions,
 )
 from irkit.ir.interp import (
     InterpretedFunction as InterpretedFunction,

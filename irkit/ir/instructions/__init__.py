@@ -15,5 +15,5 @@ from irkit.ir.instructions.instruction import (
 from irkit.ir.instructions.registry import (
     define_instruction as define_instruction,
     find_instruction as find_instruction,
-    instructions as instructions,
+    known_instructions as known_instructions,
 )

@@ -1,6 +1,5 @@
 """The instructions that text can name: irkit's own, and those that a program defines."""
 
-from collections.abc import Iterator
 from functools import cache
 
 from irkit.core import IRKitError
@@ -27,10 +26,9 @@ def find_instruction(name: str) -> Instruction | None:
     return _shipped().get(name) or _DEFINED.get(name)
 
 
-def instructions() -> Iterator[Instruction]:
-    """Iterate over all known instructions."""
-    yield from _shipped().values()
-    yield from _DEFINED.values()
+def known_instructions() -> tuple[Instruction, ...]:
+    """Return irkit's own instructions and those that this process defined."""
+    return (*_shipped().values(), *_DEFINED.values())
 
 
 @cache
