@@ -101,4 +101,5 @@ def _edges(dtype: DType) -> NDArray[Any]:
 
 
 def _differ(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return (a != b) & ~((a != a) & (b != b))
+    with np.errstate(invalid="ignore"):
+        return (a != b) & ~((a != a) & (b != b))

@@ -32,8 +32,9 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     memory: ``i8`` for i8, u8 and bool, ``i16`` for f16 and bf16. Intrinsics that it calls are
     declared from their calls.
 
-    ``arch`` is the first part of the target's triple and ``features`` are the names of LLVM
-    features, all of which the processor must have; of ``avxvnni|avx512vnni``, one of the two.
+    ``arch`` is the first part of the target's triple, empty for any, and ``features`` are the names
+    of LLVM features, all of which the processor must have; of ``avxvnni|avx512vnni``, one of the
+    two.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
 
     def is_native(self, triple: str, features: tuple[str, ...]) -> bool:
         """Return True if a target has the instruction; its features have a sign, as LLVM's have."""
-        return triple.split("-")[0] == self.arch and all(
+        return self.arch in ("", triple.split("-")[0]) and all(
             any(f"+{name}" in features for name in each.split("|")) for each in self.features
         )
 

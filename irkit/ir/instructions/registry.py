@@ -5,6 +5,7 @@ from functools import cache
 from irkit.core import IRKitError
 from irkit.ir.instructions.dot_products import dot_products
 from irkit.ir.instructions.instruction import Instruction
+from irkit.ir.instructions.interleaves import interleaves
 
 _DEFINED: dict[str, Instruction] = {}
 
@@ -33,4 +34,4 @@ def known_instructions() -> tuple[Instruction, ...]:
 
 @cache
 def _shipped() -> dict[str, Instruction]:
-    return {row.name: row for row in dot_products()}
+    return {row.name: row for row in (*dot_products(), *interleaves())}

@@ -38,7 +38,7 @@ def meaning_symbol(row: Instruction) -> str:
 def _held(scope: FunctionScope, arg: Expr) -> str:
     """Return a value as it is in memory; LLVM would not see that widening and rounding cancel."""
     if is_small_float(arg.dtype):
-        bits = scope.bits.get(id(arg))
+        bits = scope.bits.get(id(arg)) or scope.variable_bits.get(id(arg))
         return narrow(scope.text, arg.dtype, scope.of(arg)) if bits is None else bits
     return to_memory(scope, arg.dtype, scope.of(arg))
 
