@@ -25,6 +25,7 @@ PLAIN_DECORATORS = {"staticmethod", "classmethod", "override", "analysis"}
 
 DATA = "values of attributes: the verifier allows tuples two deep"
 ARGUMENTS = "arguments of schedule primitives: lists of references and numbers"
+MEANING = "the meaning of an instruction, which calls no other"
 DRAWN = "made by the fuzzer, which limits the depth"
 EXCUSED = {
     "irkit/core/field_checks.py:_leaves": "annotations of fields",
@@ -38,6 +39,8 @@ EXCUSED = {
     "irkit/graph/interp.py:_Machine._widened": "results: arrays, or tuples of arrays",
     "irkit/graph/ops/spec.py:_as_attr": DATA,
     "irkit/graph/text/step_reader.py:StepReader.type": "types in a line, which ast has parsed",
+    "irkit/ir/interp/run.py:InterpretedFunction.__init__": MEANING,
+    "irkit/ir/interp/run.py:_function_of": MEANING,
     "irkit/inspector_web/server/app.py:_static_files": "folders of the page's files",
     "irkit/ir/verify/scopes.py:_is_data": DATA,
     "irkit/schedule/arguments/index_map.py:_computed": "a line of text, which ast has parsed",

@@ -11,6 +11,7 @@ and leaves a remark, and the block keeps its loops.
 from collections.abc import Callable
 
 from irkit.autoschedule.inline import inline_stages
+from irkit.autoschedule.instructions import schedule_dot_product
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.reductions import schedule_reduction
@@ -69,7 +70,10 @@ def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
     for block in blocks_of(sch):
         if block.init is not None:
-            sch = _apply_rule(schedule_reduction, sch, block, machine)
+            before = sch
+            sch = _apply_rule(schedule_dot_product, sch, block, machine)
+            if sch.func is before.func:
+                sch = _apply_rule(schedule_reduction, sch, block, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _apply_rule(schedule_pointwise, sch, block, machine)

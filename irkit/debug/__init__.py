@@ -119,6 +119,9 @@ from irkit.debug.execution.inputs import (
     input_sets as input_sets,
     lay_out as lay_out,
 )
+from irkit.debug.execution.instruction_check import (
+    check_instruction as check_instruction,
+)
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
 )

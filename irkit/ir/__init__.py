@@ -1,9 +1,10 @@
 """The loop IR: functions over buffers, made of statements and expressions.
 
 Reading order: dtype, operators, expr, conditional, buffer, intrinsics, stmt, function (what
-exists); build (how to make it); text (printing and reading), verify, interp (its meaning),
-reference (the meaning of expressions once more, to compare with), arith and analysis (what is known
-about it), threads, work (what a run costs); pattern and peephole, scoped_rewriter, level.
+exists); build (how to make it); instructions (of processors); text (printing and reading), verify,
+interp (its meaning), reference (the meaning of expressions once more, to compare with), arith and
+analysis (what is known about it), threads, work (what a run costs); pattern and peephole,
+scoped_rewriter, level.
 
 The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
 have a ``dtype``, statements a ``span``)::
@@ -43,6 +44,7 @@ have a ``dtype``, statements a ``span``)::
       Load(buffer, indices*, mask?)                 A[i, j]
       Ramp(base, stride), Broadcast(value)          ramp(i, 1, 8), broadcast(a, 8)
       Call(name, args*)                             exp(a): one of INTRINSICS
+      InstructionCall(name, args*)                  x86_vpdpbusd_512(s, a, b): of whole vectors
 
 A ``Block`` has ``reads`` and ``writes`` of None where they are as inferred from its body. A load or
 store may carry a lane mask, which is what a guarded vector loop becomes. ``Conditional`` evaluates
@@ -193,6 +195,13 @@ from irkit.ir.function import (
     is_unscheduled as is_unscheduled,
     shape_vars as shape_vars,
 )
+from irkit.ir.instructions import (
+    Instruction as Instruction,
+    define_instruction as define_instruction,
+    expand_instructions as expand_instructions,
+    find_instruction as find_instruction,
+    known_instructions as known_instructions,
+)
 from irkit.ir.interp import (
     InterpretedFunction as InterpretedFunction,
     MemoryLimit as MemoryLimit,
@@ -207,6 +216,7 @@ from irkit.ir.interp import (
 from irkit.ir.intrinsics import (
     INTRINSICS as INTRINSICS,
     Call as Call,
+    InstructionCall as InstructionCall,
     Intrinsic as Intrinsic,
 )
 from irkit.ir.level import (

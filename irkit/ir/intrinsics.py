@@ -199,3 +199,12 @@ class Call(Expr, frozen=True):
     name: str
     args: tuple[Expr, ...]
     dtype: DType
+
+
+class InstructionCall(Expr, frozen=True):
+    """A call of an instruction of a processor by name: a function of whole vectors, which touches
+    no memory; ``irkit/ir/instructions`` lists them."""
+
+    name: str
+    args: tuple[Expr, ...]
+    dtype: DType

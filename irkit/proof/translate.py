@@ -35,6 +35,7 @@ from irkit.ir import (
     Const,
     DType,
     Expr,
+    InstructionCall,
     Interval,
     Load,
     Max,
@@ -47,6 +48,7 @@ from irkit.ir import (
     Select,
     Var,
     evaluate,
+    find_instruction,
 )
 from irkit.ir.arith import Ranges
 from irkit.proof.algebra import Abstract, Algebra, Number, Term
@@ -57,7 +59,7 @@ MAX_NODES = 4000
 
 
 class TooManyNodes(Exception):
-    """An expression with more nodes than are translated."""
+    """An expression that is not translated: too large, or of lanes that depend on each other."""
 
 
 class Translation:
@@ -75,6 +77,7 @@ class Translation:
         self.abstract: set[str] = set()
         self.variables: dict[Var, Term] = {}
         self.buffers: dict[Buffer, int] = {}
+        self.instructions: dict[Expr, int] = {}
         self.lane: Term = None
         self.done: dict[int, Any] = {}
         self._kept: list[Expr] = []
@@ -277,6 +280,14 @@ class Translation:
             return self._computed(Call(node.name, tuple(known), node.dtype.element))
         return self._function(node.name, args, kind, node.dtype.element)
 
+    def instruction(self, node: InstructionCall) -> Any:
+        """Return one unknown function of the lane for all equal calls: each mixes lanes."""
+        row = find_instruction(node.name)
+        if row is None or row.argument_problem(node.args) or node.dtype.lanes != self.lanes:
+            raise TooManyNodes  # Not a value at the unknown lane.
+        number = self.instructions.setdefault(node, len(self.instructions))
+        return self._applied(f"{node.name} {number}", [self.lane], node.dtype.element)
+
     def _function(self, name: str, args: list[Number], source: DType, target: DType) -> Any:
         """Apply an uninterpreted function to arguments of one type."""
         element = source.element
@@ -333,4 +344,5 @@ _CASES: dict[type[Expr], Callable[[Translation, Any], Any]] = {
     Ramp: Translation.ramp,
     Load: Translation.load,
     Call: Translation.call,
+    InstructionCall: Translation.instruction,
 }

@@ -22,8 +22,14 @@ from irkit.schedule.analysis.accesses import (
     variables as variables,
     writes_of as writes_of,
 )
+from irkit.schedule.arguments.builtin_intrinsics import (
+    builtin_intrinsics as builtin_intrinsics,
+)
 from irkit.schedule.arguments.condition import (
     Condition as Condition,
+)
+from irkit.schedule.arguments.dot_intrinsics import (
+    pack_name as pack_name,
 )
 from irkit.schedule.arguments.index_map import (
     IndexMap as IndexMap,
@@ -31,7 +37,6 @@ from irkit.schedule.arguments.index_map import (
 from irkit.schedule.arguments.intrinsics import (
     Intrinsics as Intrinsics,
     TensorIntrin as TensorIntrin,
-    builtin_intrinsics as builtin_intrinsics,
 )
 from irkit.schedule.checks.block_buffers import (
     buffer_written as buffer_written,

@@ -47,7 +47,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call
+from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
 
 _NAN = math.nan
 
@@ -359,6 +359,7 @@ KEPT_NODES: dict[type[Expr], str] = {
     Load: "memory is not known here",
     Ramp: "a constant is a scalar",
     Broadcast: "a constant is a scalar",
+    InstructionCall: "its meaning is a loop function",
 }
 KEPT_CALLS: dict[str, str] = {
     **{

@@ -59,7 +59,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import Call, InstructionCall
 
 
 def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:
@@ -384,4 +384,5 @@ RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
     Broadcast: _broadcast,
     Load: _load,
     Call: _call,
+    InstructionCall: Simplifier.rebuilt,
 }

@@ -41,7 +41,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call
+from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
 
 Of = Callable[[Expr], Pair]
 _BOTH: Pair = (0, 1)
@@ -279,5 +279,6 @@ ANY_VALUE: dict[type[Expr], str] = {
     Var: "has the range that is known of it",
     Const: "has its value",
     Load: "memory is not known here",
+    InstructionCall: "mixes lanes, whose ranges are not known one by one",
     Div: "is of floats only",
 }

@@ -28,14 +28,17 @@ from irkit.ir.interp.values import (
     ramp,
     repeat,
 )
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import Call, InstructionCall
 
 
 class ExpressionCompiler:
     """Compiler of the expressions of one function.
 
-    ``variables`` and ``places`` map symbols to their registers.
+    ``variables`` and ``places`` map symbols to their registers; ``instruction`` returns the
+    function that an instruction computes.
     """
+
+    instruction: Callable[[str], Callable[..., Any]]
 
     def __init__(self, code: Assembler) -> None:
         self.code = code
@@ -192,6 +195,9 @@ class ExpressionCompiler:
         function = call_function(node.name, node.args[0].dtype)
         return self.code.nary(function, tuple(self.at(arg) for arg in node.args))
 
+    def instruction_call(self, node: InstructionCall) -> int:
+        return self.code.nary(self.instruction(node.name), tuple(self.at(arg) for arg in node.args))
+
     def load(self, node: Load) -> int:
         place = self.place(node.buffer)
         indices = [self._as_index(self.at(index), index.dtype) for index in node.indices]
@@ -241,6 +247,7 @@ def _emitters() -> Mapping[type[Expr], Callable[[ExpressionCompiler, Any], int]]
         Select: compiler.select,
         Conditional: compiler.select,
         Call: compiler.call,
+        InstructionCall: compiler.instruction_call,
         Load: compiler.load,
         Ramp: compiler.ramp,
         Broadcast: compiler.broadcast,

@@ -1,14 +1,16 @@
 """Run functions and evaluate expressions of the loop IR on NumPy arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from irkit.core import deep_recursion
+from irkit.core import IRKitError, deep_recursion
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
+from irkit.ir.instructions import Instruction, find_instruction
 from irkit.ir.interp.arguments import ArgumentBinder, argument_label, written_params
 from irkit.ir.interp.machine import (
     RUN,
@@ -19,6 +21,7 @@ from irkit.ir.interp.machine import (
 )
 from irkit.ir.interp.memory import BufferRegisters, settle
 from irkit.ir.interp.statements import StatementCompiler
+from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import Evaluate
 
 MAX_STEPS = 500_000_000
@@ -35,6 +38,7 @@ class InterpretedFunction:
         self.func = func
         self.written = written_params(func)
         compiler = self.compiler()
+        compiler.instruction = _instruction_function
         for var in (*(p for p in func.params if isinstance(p, Var)), *shape_vars(func)):
             compiler.variables[var] = compiler.code.register()
         compiler.begin(func.span)
@@ -86,6 +90,27 @@ class InterpretedFunction:
                 writes = number in self.written
                 binder.array(number, param, self.places[number], args[number], writes)
         binder.check_aliases(arrays, self.written)
+
+
+def _instruction_function(name: str) -> Callable[..., Any]:
+    found = find_instruction(name)
+    if found is None:
+        raise IRKitError(f"there is no instruction {name!r}")
+    return _function_of(found)
+
+
+@cache
+def _function_of(instruction: Instruction) -> Callable[..., Any]:
+    """Return the function of lanes that the meaning of an instruction describes."""
+    run = InterpretedFunction(instruction.meaning)
+    dtype = instruction.dtype
+
+    def value(*args: Any) -> Any:
+        result = np.empty(dtype.lanes, numpy_dtype(dtype))
+        run(*(np.array(arg, ndmin=1) for arg in args), result)
+        return result
+
+    return value
 
 
 def interpret(

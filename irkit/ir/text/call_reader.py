@@ -12,6 +12,7 @@ from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import MAX_LANES, DType
 from irkit.ir.expr import OPERATIONS, Binary, Broadcast, Cast, Expr, Neg, const
+from irkit.ir.instructions import Instruction, find_instruction
 from irkit.ir.intrinsics import INTRINSICS, Call
 from irkit.ir.text.bare_numbers import bare_number
 from irkit.ir.text.expr_reader import SCALARS, ExprReader, Read
@@ -48,6 +49,9 @@ def _call(reader: ExprReader, node: ast.Call) -> Expr:
         return read(reader, node)
     if name in SCALARS:
         return _literal(reader, node, SCALARS[name])
+    instruction = None if name in INTRINSICS else find_instruction(name)
+    if instruction is not None:
+        return _instruction(reader, node, instruction)
     if name not in INTRINSICS:
         raise reader.error(
             f"unknown function {name!r}" if name else "expected a function name", node
@@ -62,6 +66,16 @@ def _call(reader: ExprReader, node: ast.Call) -> Expr:
             return Call(name, tuple(args), first)
     try:
         return build.call(name, *reader.meeting(*zip(node.args, args, strict=True)))
+    except DTypeError as found:
+        raise reader.error(found.message, node, found.hint) from None
+
+
+def _instruction(reader: ExprReader, node: ast.Call, row: Instruction) -> Expr:
+    names = [operand.name for operand in row.operands]
+    given = reader.arguments(node, f"{row.name}({', '.join(names)})")
+    args = tuple(reader.expr(arg) for arg in given)
+    try:
+        return row(*args)
     except DTypeError as found:
         raise reader.error(found.message, node, found.hint) from None
 

@@ -27,7 +27,7 @@ from irkit.ir.expr import (
     Not,
     Var,
 )
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import Call, InstructionCall
 
 MAX_DEPTH = 50
 MAX_TEXT = 1500
@@ -281,7 +281,10 @@ _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
         f"select({printer.listed((expr.cond, expr.then, expr.otherwise))})"
     ),
     Conditional: _conditional,
-    Call: lambda printer, expr: f"{expr.name}({printer.listed(expr.args)})",
+    **dict.fromkeys(
+        (Call, InstructionCall),
+        lambda printer, expr: f"{expr.name}({printer.listed(expr.args)})",
+    ),
     Load: _load,
     Ramp: lambda printer, expr: (
         f"ramp({printer.listed((expr.base, expr.stride))}, {expr.dtype.lanes})"

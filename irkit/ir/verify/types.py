@@ -22,7 +22,8 @@ from irkit.ir.expr import (
     Not,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call
+from irkit.ir.instructions import find_instruction
+from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
 
 TypeProblem = str | None
 
@@ -101,6 +102,13 @@ def _call(node: Call) -> TypeProblem:
     if not row.accepts(kind):
         return f"{node.name} is not defined on {kind}"
     return _result(node, row.result(kind))
+
+
+def _instruction(node: InstructionCall) -> TypeProblem:
+    row = find_instruction(node.name)
+    if row is None:
+        return f"there is no instruction {node.name!r}"
+    return row.argument_problem(node.args) or _result(node, row.dtype)
 
 
 def _listed(types: dict[DType, None]) -> str:
@@ -182,6 +190,7 @@ _RULES: dict[type[Node], Callable[[Any], TypeProblem]] = {
     Select: _choice,
     Conditional: _choice,
     Call: _call,
+    InstructionCall: _instruction,
     Load: _load,
     Ramp: _ramp,
     Broadcast: _broadcast,

@@ -19,8 +19,9 @@ from irkit.core import (
     user_span,
 )
 from irkit.ir import Buffer, Expr, PrimFunc, Stmt, as_scheduled, verify
+from irkit.schedule.arguments.builtin_intrinsics import builtin_intrinsics
 from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
-from irkit.schedule.arguments.intrinsics import Intrinsics, builtin_intrinsics
+from irkit.schedule.arguments.intrinsics import Intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
 from irkit.schedule.checks.shared_memory import check_shared
 from irkit.schedule.checks.unordered_loops import check_meetings

@@ -86,7 +86,8 @@ EXPRESSIONS = (
         'bf16("-inf")', "i8(-3)", "u64(18446744073709551615)", "-9223372036854775808",
         "x < 1 and (x < 2 and x < 3)", "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)",
         "isnan(f32(1.0))", "True", "x // x % x",
-        "f32(1.0) / f32(2.0)", "x == 1", "x != 1", "x > 1", "x <= 1", "x | x & x ^ x >> x",
+        "x86_vpdpwssd_128(broadcast(i32(1), 4), broadcast(i16(2), 8), broadcast(i16(3), 8))",
+    "f32(1.0) / f32(2.0)", "x == 1", "x != 1", "x > 1", "x <= 1", "x | x & x ^ x >> x",
 )  # fmt: skip
 
 

@@ -25,10 +25,12 @@ class BufferPlace(msgspec.Struct, frozen=True):
 class FunctionScope:
     """Values in reach while a function is written.
 
-    ``memo`` lasts for one statement: a store may change what was loaded. Entries made inside a
-    branch are removed at its end, since they do not exist on the other path. ``mask`` is the
-    condition of the vector conditional whose side is being evaluated; ``failures`` numbers the
-    assertions; ``heap`` lists slots whose memory is freed at the end.
+    ``memo`` lasts for one statement: a store may change what was loaded. ``bits`` holds loaded
+    16-bit floats as they are in memory, for as long as ``memo`` has their values, and
+    ``variable_bits`` those of variables. Entries made inside a branch are removed at its end, since
+    they do not exist on the other path. ``mask`` is the condition of the vector conditional whose
+    side is being evaluated; ``failures`` numbers the assertions; ``heap`` lists slots whose memory
+    is freed at the end.
 
     The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
     found there becomes a parameter (``captured``: type and name, by the name outside). ``offsets``
@@ -46,6 +48,8 @@ class FunctionScope:
         self.values: dict[int, str] = {}
         self.places: dict[int, BufferPlace] = {}
         self.memo: dict[int, str] = {}
+        self.bits: dict[int, str] = {}
+        self.variable_bits: dict[int, str] = {}
         self.log: list[int] = []
         self.loading: set[int] = set()
         self.mask: tuple[str, int] | None = None
@@ -60,6 +64,7 @@ class FunctionScope:
     def begin_statement(self) -> None:
         """Forget the values of the previous statement."""
         self.memo.clear()
+        self.bits.clear()
         self.log.clear()
         self.loading.clear()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from irkit.codegen.llvm.builder.debug_info import DebugInfo
 from irkit.codegen.llvm.builder.types import suffix
 from irkit.core import IRKitError, Target
-from irkit.ir import Stmt
+from irkit.ir import PrimFunc, Stmt
 
 MAX_LINES = 2_000_000
 
@@ -13,7 +13,8 @@ MAX_LINES = 2_000_000
 class ModuleText:
     """Text that functions share: declarations and helper functions, each once.
 
-    ``debug`` is set if instructions carry line numbers.
+    ``debug`` is set if instructions carry line numbers. ``meanings`` are the functions that stand
+    for instructions which the target lacks, by their symbols.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
@@ -22,6 +23,7 @@ class ModuleText:
         self.declared: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.functions: list[str] = []
+        self.meanings: dict[str, PrimFunc] = {}
 
     def declare(self, name: str, text: str) -> None:
         """Add a declaration under a name, once."""

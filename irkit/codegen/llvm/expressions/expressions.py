@@ -12,6 +12,7 @@ from irkit.codegen.llvm.arithmetic.conversions import convert, rounded
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, splat, value_type
 from irkit.codegen.llvm.expressions.conditionals import LAZY
+from irkit.codegen.llvm.expressions.instruction_calls import instruction_call
 from irkit.codegen.llvm.expressions.memory_access import broadcast, load
 from irkit.codegen.llvm.math.intrinsics import floor_divide, intrinsic
 from irkit.core import IRKitError, children as children_of, postorder
@@ -38,6 +39,7 @@ from irkit.ir import (
     Expr,
     FloorDiv,
     FloorMod,
+    InstructionCall,
     Load,
     Max,
     Min,
@@ -87,7 +89,9 @@ def _note_loads(scope: FunctionScope, root: Expr) -> None:
         return
     loading = scope.loading
     for node in order:
-        if isinstance(node, (Load, Call)) or any(id(n) in loading for n in children_of(node)):
+        if isinstance(node, (Load, Call, InstructionCall)) or any(
+            id(n) in loading for n in children_of(node)
+        ):
             loading.add(id(node))
 
 
@@ -251,6 +255,7 @@ EMIT: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
     Select: _select,
     Conditional: _select,
     Call: _call,
+    InstructionCall: instruction_call,
     Load: load,
     Ramp: _ramp,
     Broadcast: _broadcast,

@@ -28,6 +28,8 @@ def load(scope: FunctionScope, node: Load) -> str:
         raw = _read(scope, node, lanes)
     else:
         raw = _read_masked(scope, node, lanes, mask)
+    if is_small_float(node.dtype):
+        scope.bits[id(node)] = raw
     return from_memory(scope, node.dtype, raw)
 
 

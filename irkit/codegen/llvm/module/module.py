@@ -45,6 +45,8 @@ def emit(
     _refuse_doubles(funcs)
     for func in funcs:
         module.functions.append(emit_function(module, func))
+    for name, meaning in module.meanings.items():
+        module.functions.append(_emit_meaning(module, name, meaning))
     debug = "" if module.debug is None else module.debug.render()
     return module.render() + _attributes(module) + debug
 
@@ -93,8 +95,13 @@ def assertions(func: PrimFunc) -> list[Assert]:
     return list(walk(split_threads(func), Assert))
 
 
-def emit_function(module: ModuleText, func: PrimFunc) -> str:
-    """Write one kernel."""
+def _emit_meaning(module: ModuleText, name: str, meaning: PrimFunc) -> str:
+    """Write the function that stands for an instruction."""
+    return emit_function(module, meaning, f"internal i32 {quoted(name)}")
+
+
+def emit_function(module: ModuleText, func: PrimFunc, head: str = "") -> str:
+    """Write one kernel; ``head`` is what stands before its parameters instead of its name."""
     func = split_threads(func)
     text = FunctionText(module)
     scope = FunctionScope(text)
@@ -114,9 +121,9 @@ def emit_function(module: ModuleText, func: PrimFunc) -> str:
             place_buffer(scope, param, scope.places[id(param)].pointer)
     write(scope, func.body)
     leave(scope)
-    name = quoted(symbol(func.name))
-    head = f"define i32 {name}({', '.join(params)}) {attributes(scope)}{text.debug}"
-    return f"{head} {{\n{text.body()}\n}}"
+    named = head or f"i32 {quoted(symbol(func.name))}"
+    first = f"define {named}({', '.join(params)}) {attributes(scope)}{text.debug}"
+    return f"{first} {{\n{text.body()}\n}}"
 
 
 def _bind_parameters(scope: FunctionScope, func: PrimFunc) -> list[str]:

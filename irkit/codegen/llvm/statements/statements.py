@@ -195,6 +195,9 @@ def _go(scope: FunctionScope, node: Stmt, target: str, following: str) -> None:
 
 def _let(scope: FunctionScope, node: Let) -> None:
     scope.values[id(node.var)] = _value(scope, node.value)
+    bits = scope.bits.get(id(node.value))
+    if bits is not None:
+        scope.variable_bits[id(node.var)] = bits
     write(scope, node.body)
 
 

@@ -35,6 +35,7 @@ from irkit.ir import (
     Div,
     DType,
     Expr,
+    InstructionCall,
     Load,
     Max,
     Min,
@@ -158,6 +159,9 @@ class ErrorRules:
                 return self._lazy_choice(cond, self._known(then), self._known(otherwise))
             case Cast(value):
                 return self._cast(value, node.dtype)
+            case InstructionCall():
+                nothing = const(0.0, F64.with_lanes(node.dtype.lanes))
+                return Bounded(nothing, nothing, nothing, nothing + INF)
             case Call(name, args):
                 return self._call(name, [self._known(arg) for arg in args], node.dtype)
             case _:

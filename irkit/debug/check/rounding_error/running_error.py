@@ -38,6 +38,7 @@ from irkit.ir import (
     View,
     const,
     evaluates,
+    expand_instructions,
     nested,
     seq,
 )
@@ -53,6 +54,7 @@ def with_running_error(func: PrimFunc) -> PrimFunc:
     Each buffer of floats is four, in the order of the numbers above; ``doubt``, of one element, is
     the last parameter.
     """
+    func = expand_instructions(func)
     made = _Maker()
     params: list[Buffer | Var] = []
     for param in func.params:

@@ -9,6 +9,7 @@ from irkit.ir import (
     Broadcast,
     Const,
     Expr,
+    InstructionCall,
     Load,
     Ramp,
     Var,
@@ -53,6 +54,8 @@ class OneLane:
                 return base + _times(stride, lane)
             case Broadcast(value):
                 return value
+            case InstructionCall():
+                raise IRKitError(f"no lane of {node.name} can be computed alone")
             case Load():
                 indices = tuple(cast(Expr, made.get(id(at), at)) for at in node.indices)
                 one: Expr = Load(node.buffer, indices, None, node.dtype.element)

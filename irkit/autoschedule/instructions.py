@@ -1,0 +1,233 @@
+"""Schedule sums of products of narrow numbers by the dot product instructions of a processor.
+
+Both operands are padded with zeros to whole tiles, the one along the lanes is packed into groups of
+neighbours along the reduction, and a tile of sums stays in registers over the whole reduction.
+"""
+
+from typing import NamedTuple
+
+from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.structure import spatial_axes
+from irkit.ir import (
+    Add,
+    Axis,
+    Block,
+    Cast,
+    Expr,
+    Instruction,
+    Load,
+    Mul,
+    Store,
+    as_int,
+    known_instructions,
+)
+from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+
+_ARCH = "x86_64"
+_FEWEST_ROWS = 4
+_WORTH = 1 << 14
+_MOST_ROWS, _MOST_VECTORS = 14, 4
+
+
+class DotProduct(NamedTuple):
+    """A sum of products and the instruction that computes it: ``rows`` is the operand that moves
+    with ``row``, ``columns`` the one with ``column``."""
+
+    row: Axis
+    column: Axis
+    reduced: Axis
+    rows: Load
+    columns: Load
+    intrinsic: str
+    lanes: int
+    group: int
+
+
+class _Tile(NamedTuple):
+    rows: int
+    vectors: int
+
+
+def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
+    """Compute a sum of products by an instruction, or leave the schedule as it is."""
+    store = only_store(block)
+    found = None if store is None else dot_product_of(block, store, machine)
+    if store is None or found is None:
+        return
+    tile = _tile(found, machine)
+    ref, width = BlockRef(block.name), tile.vectors * found.lanes
+    sizes = {found.row.var: tile.rows, found.column.var: width, found.reduced.var: found.group}
+    made = sch.pad_einsum(ref, [sizes.get(axis.var, 1) for axis in block.axes])
+    copies = {each.name: each for each in made}
+    _pack_rows(sch, ref, block, found, copies)
+    _pack_columns(sch, ref, block, found, copies)
+    unpad = copies.get(f"{block.name}_unpad") or sch.cache_write(ref)
+    _tile_loops(sch, ref, block, found, tile, unpad)
+
+
+def dot_product_of(block: Block, store: Store, machine: Machine) -> DotProduct | None:
+    """Return how an instruction of the machine computes a block; None if none can, or if it is not
+    worth packing."""
+    factors = _factors(store)
+    reduced = [axis for axis in block.axes if axis.kind == "reduce"]
+    spatial = spatial_axes(block)
+    extents = [as_int(axis.extent) for axis in block.axes]
+    if factors is None or len(reduced) != 1 or len(spatial) < 2 or None in extents:
+        return None
+    rows, columns = factors
+    column = spatial[-1]
+    inside = [axis for axis in spatial[:-1] if axis.var in rows.indices]
+    if column.var in rows.indices or column.var not in columns.indices:
+        return None
+    own = [axis for axis in inside if axis.var not in columns.indices]
+    shared = {reduced[0].var} <= {*rows.indices} & {*columns.indices}
+    if len(own) != 1 or not shared or store.indices[-2:] != (own[0].var, column.var):
+        return None
+    row = own[0]
+    work = _size(row) * _size(column) * _size(reduced[0])
+    if _size(row) < _FEWEST_ROWS or work < _WORTH:
+        return None
+    for instruction in known_instructions():
+        name = _name(instruction, rows, columns, store, machine)
+        if name and instruction.dtype.lanes < 2 * _size(column):
+            lanes, group = instruction.dtype.lanes, instruction.types[1].lanes
+            return DotProduct(row, column, reduced[0], rows, columns, name, lanes, group)
+    return None
+
+
+def _factors(store: Store) -> tuple[Load, Load] | None:
+    """Return the two loads whose product is added, each converted to the type of the sum."""
+    value = store.value
+    if not isinstance(value, Add) or not isinstance(value.b, Mul):
+        return None
+    if not isinstance(value.a, Load) or value.a.buffer is not store.buffer:
+        return None
+    loads = [each.value if isinstance(each, Cast) else each for each in (value.b.a, value.b.b)]
+    first, second = loads
+    if not isinstance(first, Load) or not isinstance(second, Load):
+        return None
+    return None if first.buffer is second.buffer else (first, second)
+
+
+def _name(
+    instruction: Instruction, rows: Load, columns: Load, store: Store, machine: Machine
+) -> str:
+    """Return the tensor intrinsic of an instruction for a product of these types, or nothing."""
+    signs = tuple(f"+{name}" for name in machine.features)
+    if not instruction.name.endswith("_one") or not instruction.is_native(_ARCH, signs):
+        return ""
+    _, a, b = (each.element for each in instruction.types)
+    if instruction.dtype.element != store.value.dtype or b != columns.dtype:
+        return ""
+    name = instruction.name.removesuffix("_one")
+    if a == rows.dtype:
+        return name
+    return f"{name}_signed" if rows.dtype == b and "vpdpbusd" in name else ""
+
+
+def _size(axis: Axis) -> int:
+    return as_int(axis.extent) or 0
+
+
+def _tile(found: DotProduct, machine: Machine) -> _Tile:
+    """Choose the tile that takes the fewest steps, padding included: a step multiplies each row by
+    each vector, and loads both."""
+    spare = machine.vector_registers - 2
+    tiles = [
+        _Tile(rows, vectors)
+        for vectors in range(1, _MOST_VECTORS + 1)
+        for rows in range(1, _MOST_ROWS + 1)
+        if rows * vectors + vectors <= spare
+    ]
+
+    def cost(tile: _Tile) -> float:
+        high = -(-_size(found.row) // tile.rows)
+        wide = -(-_size(found.column) // (tile.vectors * found.lanes))
+        return high * wide * (tile.rows * tile.vectors + 0.75 * (tile.rows + tile.vectors) + 1)
+
+    return min(tiles, key=cost)
+
+
+def _pack_rows(
+    sch: Schedule, ref: BlockRef, block: Block, found: DotProduct, copies: dict[str, BlockRef]
+) -> None:
+    """Store the groups of the rows contiguously, if they are not."""
+    if found.rows.indices[-1] is found.reduced.var:
+        return
+    at = found.rows.indices.index(found.reduced.var)
+    copy = _copy(sch, ref, block, found.rows, copies)
+
+    def last(*indices: Expr) -> list[Expr]:
+        return [*indices[:at], *indices[at + 1 :], indices[at]]
+
+    sch.transform_layout(copy, last)
+
+
+def _pack_columns(
+    sch: Schedule, ref: BlockRef, block: Block, found: DotProduct, copies: dict[str, BlockRef]
+) -> None:
+    """Store the operand along the lanes by vectors of groups."""
+    load, lanes, group = found.columns, found.lanes, found.group
+    j, k = load.indices.index(found.column.var), load.indices.index(found.reduced.var)
+    padded = copies.get(f"{block.name}_pad_{load.buffer.name}")
+    name = load.buffer.name
+    copy = sch.cache_read(ref, name if padded is None else f"{name}_pad")
+
+    def packed(*indices: Expr) -> list[Expr]:
+        rest = [each for at, each in enumerate(indices) if at not in (j, k)]
+        column, reduced = indices[j], indices[k]
+        return [*rest, column // lanes, reduced // group, column % lanes, reduced % group]
+
+    sch.transform_layout(copy, packed)
+    loops = sch.get_loops(copy)
+    far_j, near_j = sch.split(loops[j], [None, lanes])
+    far_k, near_k = sch.split(loops[k], [None, group])
+    rest = [loop for at, loop in enumerate(loops) if at not in (j, k)]
+    sch.reorder(*rest, far_j, far_k, near_j, near_k)
+    if k < j:
+        sch.tensorize(near_j, pack_name(load.dtype, lanes, group))
+    else:
+        sch.vectorize(near_k)
+        sch.unroll(near_j)
+
+
+def _copy(
+    sch: Schedule, ref: BlockRef, block: Block, load: Load, copies: dict[str, BlockRef]
+) -> BlockRef:
+    """Return the block that pads an operand, or a new one that copies it."""
+    known = copies.get(f"{block.name}_pad_{load.buffer.name}")
+    return sch.cache_read(ref, load.buffer.name) if known is None else known
+
+
+def _tile_loops(
+    sch: Schedule,
+    ref: BlockRef,
+    block: Block,
+    found: DotProduct,
+    tile: _Tile,
+    unpad: BlockRef,
+) -> None:
+    """Split and order the loops, keep the sums in registers, and copy each tile out at its end."""
+    by_axis = {axis.var: loop for axis, loop in zip(block.axes, sch.get_loops(ref), strict=True)}
+    rest = [by_axis[a.var] for a in spatial_axes(block) if a not in (found.row, found.column)]
+    high, row = sch.split(by_axis[found.row.var], [None, tile.rows])
+    wide, vector, lane = sch.split(by_axis[found.column.var], [None, tile.vectors, found.lanes])
+    groups, one = sch.split(by_axis[found.reduced.var], [None, found.group])
+    sch.reorder(*rest, wide, high, groups, row, vector, lane, one)
+    sch.unroll(row)
+    sch.unroll(vector)
+    sch.reverse_compute_at(unpad, high)
+    start = sch.decompose_reduction(ref, groups)
+    sch.vectorize(sch.get_loops(start)[-1])
+
+    def layout(*indices: Expr) -> list[Expr]:
+        *lead, i, j = indices
+        lanes, width = found.lanes, tile.vectors * found.lanes
+        far = [*lead, i // tile.rows, j // width]
+        return [*far, i % tile.rows, j // lanes % tile.vectors, j % lanes]
+
+    sch.transform_layout(ref, layout)
+    sch.set_scope(ref, "local")
+    sch.tensorize(lane, found.intrinsic)
+    _, out = sch.split(sch.get_loops(unpad)[-1], [None, found.lanes])
+    sch.vectorize(out)

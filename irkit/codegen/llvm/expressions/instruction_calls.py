@@ -1,0 +1,77 @@
+"""Instructions of a processor: their own code where the target has them, else their meaning.
+
+The meaning becomes a function of its own, which takes the operands in memory: ``emit`` adds those
+that a module uses.
+"""
+
+import re
+
+from irkit.codegen.llvm.arithmetic.conversions import narrow
+from irkit.codegen.llvm.builder.scope import FunctionScope
+from irkit.codegen.llvm.builder.types import is_small_float, memory_type, quoted
+from irkit.codegen.llvm.expressions.memory_access import from_memory, to_memory
+from irkit.core import IRKitError
+from irkit.ir import Expr, Instruction, InstructionCall, find_instruction
+
+_CALL = re.compile(r"call (.+?) @([\w.]+)\((.*)\)")
+# A type comes first in each argument: what follows a comma that is not within a type or value.
+_TYPE = re.compile(r"(?:^|, )(<[^>]*>|\w+)(?= )")
+
+
+def instruction_call(scope: FunctionScope, node: InstructionCall) -> str:
+    """Write the code of a call, operands in the types of memory."""
+    row = find_instruction(node.name)
+    if row is None:
+        raise IRKitError(f"there is no instruction {node.name!r}")
+    args = [_held(scope, arg) for arg in node.args]
+    target = scope.text.module.target
+    native = row.is_native(target.triple, target.features)
+    found = _own_code(scope, row, args) if native else _by_meaning(scope, row, args)
+    return from_memory(scope, node.dtype, found)
+
+
+def meaning_symbol(row: Instruction) -> str:
+    """Return the name of the function that computes what an instruction means."""
+    return f"irkit.meaning.{row.name}"
+
+
+def _held(scope: FunctionScope, arg: Expr) -> str:
+    """Return a value as it is in memory; LLVM would not see that widening and rounding cancel."""
+    if is_small_float(arg.dtype):
+        bits = scope.bits.get(id(arg)) or scope.variable_bits.get(id(arg))
+        return narrow(scope.text, arg.dtype, scope.of(arg)) if bits is None else bits
+    return to_memory(scope, arg.dtype, scope.of(arg))
+
+
+def _own_code(scope: FunctionScope, row: Instruction, args: list[str]) -> str:
+    values = dict(zip((operand.name for operand in row.operands), args, strict=True))
+    made = ""
+    for line in row.llvm.strip().splitlines():
+        name, _, text = line.strip().rpartition(" = ")
+        _declare(scope, text)
+        made = values[name] = scope.text.op(re.sub(r"\{(\w+)\}", lambda at: values[at[1]], text))
+    return made
+
+
+def _declare(scope: FunctionScope, text: str) -> None:
+    """Declare the intrinsic that a line calls, from its types there."""
+    found = _CALL.search(text)
+    if found is not None:
+        result, name, given = found.groups()
+        kinds = ", ".join(_TYPE.findall(given))
+        scope.text.module.declare(name, f"declare {result} @{name}({kinds})")
+
+
+def _by_meaning(scope: FunctionScope, row: Instruction, args: list[str]) -> str:
+    text = scope.text
+    text.module.meanings.setdefault(meaning_symbol(row), row.meaning)
+    places = list[tuple[str, str]]()
+    for dtype, value in (*zip(row.types, args, strict=True), (row.dtype, "")):
+        kind = memory_type(dtype)
+        place = text.alloca(f"{kind}, align 64")
+        if value:
+            text.line(f"store {kind} {value}, ptr {place}, align 64")
+        places.append(("ptr", place))
+    given = ", ".join(f"{kind} {place}" for kind, place in places)
+    text.line(f"call i32 {quoted(meaning_symbol(row))}({given})")
+    return text.op(f"load {memory_type(row.dtype)}, ptr {places[-1][1]}, align 64")

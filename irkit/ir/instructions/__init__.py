@@ -1,0 +1,20 @@
+"""Instructions of processors as functions of vectors, each with its meaning as a loop function.
+
+Reading order: instruction (what is declared), meanings, dot_products and interleaves (those that
+irkit knows), registry (by name), expand (back to loops). ``InstructionCall`` in
+``irkit/ir/intrinsics.py`` is the node. It touches no memory: operands are loaded and the result is
+stored by loads and stores, so passes and analyses need to know nothing about it but that it is a
+function of whole vectors.
+"""
+
+from irkit.ir.instructions.expand import (
+    expand_instructions as expand_instructions,
+)
+from irkit.ir.instructions.instruction import (
+    Instruction as Instruction,
+)
+from irkit.ir.instructions.registry import (
+    define_instruction as define_instruction,
+    find_instruction as find_instruction,
+    known_instructions as known_instructions,
+)
