@@ -14,7 +14,14 @@ from irkit.core.recorder import current_recorder, report_rounds
 from irkit.core.recursion import deep_recursion
 from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
-from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
+from irkit.core.walk import (
+    may_be_expression,
+    postorder,
+    statements_postorder,
+    symbols_bound,
+    symbols_used,
+    walk,
+)
 
 _N = TypeVar("_N", bound=Node)
 _S = TypeVar("_S", bound=Node)  # a symbol
@@ -51,7 +58,8 @@ def rewrite(
     targets = on if isinstance(on, tuple) else (on,)
     if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
         raise _no_node("rewrite", root)
-    order = postorder(root)
+    # A rule about statements changes no expression, so it visits none.
+    order = postorder(root) if may_be_expression(targets) else statements_postorder(root)
     fires = _Dispatch(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
@@ -350,4 +358,4 @@ def any_node(
     root: Node, on: type[Node] | tuple[type[Node], ...], claim: Callable[..., bool] | None = None
 ) -> bool:
     """Return True if some node of class ``on`` below ``root`` satisfies ``claim``."""
-    return any(claim is None or claim(node) for node in walk(root) if isinstance(node, on))
+    return any(claim is None or claim(node) for node in walk(root, on))
