@@ -314,11 +314,20 @@ def _with_new_parts(symbol: Node, given: dict[int, Node]) -> Node:
 
 def fresh(root: _N) -> _N:
     """Return a copy with new variables and buffers, so both copies can stand in one function."""
-    given: dict[int, Node] = {}
+    return copy_with(root, {})[0]
+
+
+def copy_with(root: _N, mapping: Mapping[Node, Node]) -> tuple[_N, dict[Node, Node]]:
+    """Return a copy with the given symbols in place of some, and new ones in place of all others
+    that are introduced inside; and what stands for each symbol."""
+    given: dict[int, Node] = {id(old): new for old, new in mapping.items()}
+    every = dict(mapping)
     for symbol in symbols_bound(root):
-        changed = _with_new_parts(symbol, given)
-        given[id(symbol)] = changed.copied() if changed is symbol else changed
-    return cast(_N, _replace_symbols(root, given)) if given else root
+        if id(symbol) not in given:
+            changed = _with_new_parts(symbol, given)
+            made = changed.copied() if changed is symbol else changed
+            given[id(symbol)] = every[symbol] = made
+    return cast(_N, _replace_symbols(root, given)) if given else root, every
 
 
 def _replace_symbols(root: Node, given: dict[int, Node]) -> Node:
