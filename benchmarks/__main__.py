@@ -1,6 +1,6 @@
 """Run every benchmark: ``python -m benchmarks``."""
 
-from benchmarks.compiler import overhead, rewriting, tracing
+from benchmarks.compiler import candidates, overhead, rewriting, tracing
 from benchmarks.fuzz import case_rate
 from benchmarks.inspector import large_traces
 from benchmarks.native_code import models, parallel, vector_math
@@ -8,6 +8,7 @@ from benchmarks.schedules import examples
 
 models.main()
 overhead.main()
+candidates.main()
 case_rate.main()
 large_traces.main()
 parallel.main()

@@ -84,6 +84,7 @@ from irkit.core.recursion import (
 )
 from irkit.core.rewrite import (
     any_node as any_node,
+    copy_with as copy_with,
     free_symbols as free_symbols,
     fresh as fresh,
     rewrite as rewrite,

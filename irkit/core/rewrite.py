@@ -14,7 +14,14 @@ from irkit.core.recorder import current_recorder, report_rounds
 from irkit.core.recursion import deep_recursion
 from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
 from irkit.core.span import Span
-from irkit.core.walk import postorder, symbols_bound, symbols_used, walk
+from irkit.core.walk import (
+    may_be_expression,
+    postorder,
+    statements_postorder,
+    symbols_bound,
+    symbols_used,
+    walk,
+)
 
 _N = TypeVar("_N", bound=Node)
 _S = TypeVar("_S", bound=Node)  # a symbol
@@ -51,7 +58,8 @@ def rewrite(
     targets = on if isinstance(on, tuple) else (on,)
     if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
         raise _no_node("rewrite", root)
-    order = postorder(root)
+    # A rule about statements changes no expression, so it visits none.
+    order = postorder(root) if may_be_expression(targets) else statements_postorder(root)
     fires = _Dispatch(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
@@ -306,11 +314,20 @@ def _with_new_parts(symbol: Node, given: dict[int, Node]) -> Node:
 
 def fresh(root: _N) -> _N:
     """Return a copy with new variables and buffers, so both copies can stand in one function."""
-    given: dict[int, Node] = {}
+    return copy_with(root, {})[0]
+
+
+def copy_with(root: _N, mapping: Mapping[Node, Node]) -> tuple[_N, dict[Node, Node]]:
+    """Return a copy with the given symbols in place of some, and new ones in place of all others
+    that are introduced inside; and what stands for each symbol."""
+    given: dict[int, Node] = {id(old): new for old, new in mapping.items()}
+    every = dict(mapping)
     for symbol in symbols_bound(root):
-        changed = _with_new_parts(symbol, given)
-        given[id(symbol)] = changed.copied() if changed is symbol else changed
-    return cast(_N, _replace_symbols(root, given)) if given else root
+        if id(symbol) not in given:
+            changed = _with_new_parts(symbol, given)
+            made = changed.copied() if changed is symbol else changed
+            given[id(symbol)] = every[symbol] = made
+    return cast(_N, _replace_symbols(root, given)) if given else root, every
 
 
 def _replace_symbols(root: Node, given: dict[int, Node]) -> Node:
@@ -350,4 +367,4 @@ def any_node(
     root: Node, on: type[Node] | tuple[type[Node], ...], claim: Callable[..., bool] | None = None
 ) -> bool:
     """Return True if some node of class ``on`` below ``root`` satisfies ``claim``."""
-    return any(claim is None or claim(node) for node in walk(root) if isinstance(node, on))
+    return any(claim is None or claim(node) for node in walk(root, on))

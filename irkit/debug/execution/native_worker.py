@@ -68,7 +68,9 @@ class _GuardedFunction:
     def __init__(self, text: str) -> None:
         self.func = parse(text)
         self.trips = loop_trips(self.func)
-        target = msgspec.structs.replace(runnable_target(Target()), opt_level=1)
+        # Level 1 compiles twice as fast, but scalar code of it can run five times as long.
+        level = 1 if self.trips < _MANY_TRIPS else 2
+        target = msgspec.structs.replace(runnable_target(Target()), opt_level=level)
         image = object_for(emit([self.func], target), target, unroll=False)
         self.kernel = GuardedKernel(self.func, image)
         self.calls = 0

@@ -4,7 +4,7 @@ import keyword
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from irkit.core import ScheduleError, walk
+from irkit.core import Node, ScheduleError, walk
 from irkit.ir import (
     Block,
     Buffer,
@@ -46,6 +46,18 @@ class Encoder:
         """Return a copy, to be discarded if the primitive fails."""
         made = Encoder()
         made._names, made._taken = dict(self._names), set(self._taken)
+        return made
+
+    def renamed(self, mapping: Mapping[Node, Node]) -> "Encoder":
+        """Return a copy for a function with other symbols, without the numbers that were drawn:
+        nobody holds those."""
+        made = Encoder()
+        for key, name in self._names.items():
+            if isinstance(key, Var):
+                made._names[mapping.get(key, key)] = name
+            elif key[0] != "drawn":
+                made._names[key] = name
+        made._taken = set(self._taken)
         return made
 
     def implied(self) -> tuple[TraceStep, ...]:

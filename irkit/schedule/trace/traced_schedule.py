@@ -15,6 +15,7 @@ from irkit.core import (
     ScheduleError,
     Span,
     analysis,
+    current_recorder,
     rewrite,
     user_span,
 )
@@ -28,6 +29,7 @@ from irkit.schedule.checks.unordered_loops import check_meetings
 from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
 from irkit.schedule.trace.encoder import Encoder, buffer_named, expr_of
 from irkit.schedule.trace.listing import listing
+from irkit.schedule.trace.replay_memo import REPLAYS, Key, Replay, replay_key
 from irkit.schedule.trace.schedule_trace import MapText, ScheduleTrace, TraceStep, Value
 from irkit.transform import VerificationFailed, list_problems
 
@@ -98,12 +100,39 @@ class TracedSchedule:
         return buffer_named(self._func, name, at)
 
     def replay(self, trace: ScheduleTrace) -> None:
-        """Run the steps of a trace on this schedule.
+        """Run the steps of a trace on this schedule: as one, without its checks, if the very same
+        replay was legal before in this process.
 
         Raises: ScheduleError naming the step if one is not legal here.
         """
+        key = self._replay_key(trace)
+        known = None if key is None else REPLAYS.get(key)
+        found = None if known is None else known.on(self._func)
+        if known is not None and found is not None:
+            self._func, self._encoder = found
+            origin = user_span(kind="schedule")
+            where = f"{origin.file}:{origin.line}" if origin.file else ""
+            self._steps = [msgspec.structs.replace(s, where=where) for s in known.steps]
+            return
+        start, state = self._func, self._random.getstate()
         for _ in self.replaying(trace):
             pass
+        if key is not None and self._random.getstate() == state:
+            steps = tuple(self._steps)
+            REPLAYS.keep(key, Replay(start, self._func, steps, self._encoder.copy()))
+
+    def _replay_key(self, trace: ScheduleTrace) -> Key | None:
+        """Return what a replay is known by, or None if more than the function decides about it."""
+        special = (
+            self._steps
+            or self._depth
+            or self._check == "each"
+            or len(self._mod.functions) != 1
+            or self._intrinsics is not builtin_intrinsics()
+            or current_recorder() is not None  # Which can forbid rewrites.
+            or any(step.primitive == "work_on" for step in trace.steps)
+        )
+        return None if special else replay_key(self._func, trace, self._check, PRIMITIVES)
 
     def replaying(
         self, trace: ScheduleTrace, found: dict[str, Any] | None = None

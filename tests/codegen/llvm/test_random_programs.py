@@ -26,7 +26,7 @@ def outcome(run: Any, args: list[Any]) -> list[Any]:
     return [arg for arg in given_ if isinstance(arg, np.ndarray)]
 
 
-@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("level", [0, 1, 3])
 def test_a_random_program_gives_what_the_interpreter_gives(level: int) -> None:
     @settings(
         max_examples=EXAMPLES,

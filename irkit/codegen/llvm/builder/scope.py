@@ -1,6 +1,7 @@
 """State of the function being written: places of variables and buffers, values computed so far."""
 
-from typing import Union
+from collections.abc import Callable
+from typing import Any, Union
 
 import msgspec
 
@@ -28,9 +29,10 @@ class FunctionScope:
     ``memo`` lasts for one statement: a store may change what was loaded. ``bits`` holds loaded
     16-bit floats as they are in memory, for as long as ``memo`` has their values, and
     ``variable_bits`` those of variables. Entries made inside a branch are removed at its end, since
-    they do not exist on the other path. ``mask`` is the condition of the vector conditional whose
-    side is being evaluated; ``failures`` numbers the assertions; ``heap`` lists slots whose memory
-    is freed at the end.
+    they do not exist on the other path. ``deferred`` are vectors made of scalars in the memo,
+    written when their lanes are needed: the address of contiguous elements needs the first lane
+    only. ``mask`` is the condition of the vector conditional whose side is being evaluated;
+    ``failures`` numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
 
     The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
     found there becomes a parameter (``captured``: type and name, by the name outside). ``offsets``
@@ -50,6 +52,7 @@ class FunctionScope:
         self.memo: dict[int, str] = {}
         self.bits: dict[int, str] = {}
         self.variable_bits: dict[int, str] = {}
+        self.deferred: dict[int, Callable[[FunctionScope, Any], str]] = {}
         self.log: list[int] = []
         self.loading: set[int] = set()
         self.mask: tuple[str, int] | None = None
@@ -65,6 +68,7 @@ class FunctionScope:
         """Forget the values of the previous statement."""
         self.memo.clear()
         self.bits.clear()
+        self.deferred.clear()
         self.log.clear()
         self.loading.clear()
 
@@ -80,8 +84,12 @@ class FunctionScope:
         del self.log[mark:]
 
     def of(self, expr: Expr) -> str:
-        """Return the value of an expression that is evaluated already."""
-        return self.memo[id(expr)]
+        """Return the value of an expression that is evaluated already, or deferred."""
+        value = self.memo.get(id(expr))
+        if value is None:
+            value = self.deferred[id(expr)](self, expr)
+            self.keep(expr, value)
+        return value
 
     def variable(self, var: Var) -> str:
         value = self.values.get(id(var))

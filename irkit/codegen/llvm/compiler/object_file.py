@@ -6,7 +6,7 @@ from llvmlite import binding
 
 from irkit.codegen.llvm.compiler.host import complete_target, machine
 from irkit.codegen.llvm.compiler.masked_stores import has_narrow_masked_stores, hide_masks
-from irkit.codegen.llvm.compiler.pass_manager import run_passes
+from irkit.codegen.llvm.compiler.pass_manager import run_passes, run_quick_passes
 from irkit.core import IRKitError, Target
 
 llvm: Any = binding  # llvmlite comes without types.
@@ -30,6 +30,8 @@ def assembly(llvm_text: str, target: Target) -> str:
 def optimise(llvm_text: str, target: Target, *, unroll: bool = True) -> Any:
     """Parse, verify and optimise; return llvmlite's module, whose ``str`` is IR text.
 
+    At level 1 few of LLVM's passes run: half the time for code that is vectors already, but loops
+    over scalars stay as they are.
     Raises: IRKitError if the text is not valid LLVM IR, or the result of LLVM's passes is not.
     """
     completed = complete_target(target)
@@ -58,6 +60,9 @@ def _optimised(llvm_text: str, completed: Target, slp_vectorize: bool, unroll: b
         raise IRKitError(f"the text is not valid LLVM IR: {error}") from None
     module.triple = completed.triple
     module.data_layout = str(builder.target_data)
+    if completed.opt_level == 1:
+        run_quick_passes(module, builder)
+        return module
     options = llvm.create_pipeline_tuning_options(speed_level=completed.opt_level)
     options.loop_vectorization = completed.opt_level > 1
     options.slp_vectorization = slp_vectorize

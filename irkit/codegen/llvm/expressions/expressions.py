@@ -64,6 +64,13 @@ def evaluate(scope: FunctionScope, root: Expr) -> str:
     return _code(scope, root)
 
 
+def evaluate_index(scope: FunctionScope, root: Expr) -> None:
+    """Write the code of an index; that of its lanes only when ``scope.of`` asks for them."""
+    if id(root) not in scope.memo:
+        _note_loads(scope, root)
+        _operand(scope, root)
+
+
 def _code(scope: FunctionScope, node: Expr) -> str:
     memo, cls = scope.memo, node.__class__
     if id(node) in memo:
@@ -73,13 +80,25 @@ def _code(scope: FunctionScope, node: Expr) -> str:
     if value is None:
         for below in children_of(node):
             if id(below) not in memo:
-                _code(scope, below)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
+                _operand(scope, below)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
         emit = EMIT.get(cls)
         if emit is None:
             raise IRKitError(f"there is no code for expressions of class {cls.__name__}")
         value = emit(scope, node)
     scope.keep(node, value)
     return value
+
+
+def _operand(scope: FunctionScope, node: Expr) -> None:
+    """Evaluate an operand; of a vector made of scalars only these, until its lanes are needed."""
+    late = DEFERRED.get(node.__class__)
+    if late is None:
+        _code(scope, node)
+        return
+    for below in children_of(node):
+        if id(below) not in scope.memo:
+            _operand(scope, below)  # pyright: ignore[reportArgumentType] -- expressions hold expressions
+    scope.deferred[id(node)] = late
 
 
 def _note_loads(scope: FunctionScope, root: Expr) -> None:
@@ -257,6 +276,11 @@ EMIT: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
     Call: _call,
     InstructionCall: instruction_call,
     Load: load,
+    Ramp: _ramp,
+    Broadcast: _broadcast,
+}
+
+DEFERRED: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
     Ramp: _ramp,
     Broadcast: _broadcast,
 }

@@ -11,7 +11,7 @@ from typing import Any
 from irkit.codegen.llvm.builder.exits import fail_if
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type, value_type
-from irkit.codegen.llvm.expressions.expressions import evaluate
+from irkit.codegen.llvm.expressions.expressions import evaluate, evaluate_index
 from irkit.codegen.llvm.expressions.memory_access import prefetch, store
 from irkit.codegen.llvm.parallel.parallel_loops import launch
 from irkit.codegen.llvm.statements.assertion_record import note_values
@@ -64,9 +64,11 @@ def _seq(scope: FunctionScope, node: Seq) -> None:
 
 def _store(scope: FunctionScope, node: Store) -> None:
     scope.begin_statement()
-    for expr in (*node.indices, node.value, node.mask):
-        if expr is not None:
-            evaluate(scope, expr)
+    for index in node.indices:
+        evaluate_index(scope, index)
+    evaluate(scope, node.value)
+    if node.mask is not None:
+        evaluate(scope, node.mask)
     store(scope, node)
 
 

@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 
 from irkit.codegen import assembly, complete_target, emit, host_target
+from irkit.codegen.llvm.compiler.object_file import optimise
 from irkit.core import Target
 from irkit.ir import (
     F32,
+    I32,
     Allocate,
     Buffer,
     Const,
+    Expr,
     For,
     PrimFunc,
     Store,
@@ -164,3 +167,39 @@ def test_an_index_that_wraps_around_does_so_in_a_vectorised_loop() -> None:
     found = np.zeros((14, 18, 16, 10), np.float32)
     kernel(x, found)
     np.testing.assert_array_equal(found, np.tile(x, (7, 6, 4, 2)))
+
+
+VECTOR_SUM = """\
+def vector_sum(x: f32[64, 16], y: f32[16]):
+    s = alloc(f32[16], scope="local")
+    s[ramp(0, 1, 16)] = broadcast(f32(0.0), 16)
+    for k in serial(0, 64):
+        s[ramp(0, 1, 16)] = s[ramp(0, 1, 16)] + x[k, ramp(0, 1, 16)] * x[k, ramp(0, 1, 16)]
+    y[ramp(0, 1, 16)] = s[ramp(0, 1, 16)]
+"""
+
+
+@x86
+def test_level_1_keeps_vector_sums_in_registers_and_vectorises_nothing() -> None:
+    found = code(parse(VECTOR_SUM), 1)
+    assert "vfmadd" in found
+    assert "rsp" not in found
+    assert "zmm" in code(dot(reassoc=True))
+    assert "zmm" not in code(dot(reassoc=True), 1)
+
+
+def test_level_1_inlines_what_must_be_inlined() -> None:
+    def power(x: Expr, y: Expr) -> Expr:
+        return call("pow", x, y)
+
+    func = elementwise("power", [I32, I32], 16, power, 4)
+    target = complete_target(Target(opt_level=1))
+    text = emit([func], target)
+    assert " #1 {" in text
+    assert "@irkit.pow" in text
+    assert "@irkit.pow" not in str(optimise(text, target))
+
+
+def test_the_lanes_of_a_contiguous_index_are_not_computed() -> None:
+    text = emit([parse(VECTOR_SUM)], complete_target(Target()))
+    assert "<16 x i64>" not in text

@@ -28,8 +28,9 @@ def memory_kib() -> float:
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="only Linux says how much memory is in use")
-def test_compiling_does_not_leak() -> None:
-    target = runnable_target(Target())
+@pytest.mark.parametrize("level", [1, 3])
+def test_compiling_does_not_leak(level: int) -> None:
+    target = runnable_target(Target(opt_level=level))
     text = emit([parse(STENCIL)], target)
     for _ in range(20):
         compile_object(text, target)
