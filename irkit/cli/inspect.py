@@ -6,6 +6,7 @@ import click
 
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
+from irkit.cli.flags.programs import CONVERTERS
 from irkit.core import IRKitError
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server import (
@@ -36,6 +37,7 @@ from irkit.inspector_web.server import (
 @click.option("--expose", is_flag=True, help="With --host: let other machines connect.")
 @SHAPE
 @VALUE
+@CONVERTERS
 def inspect_(
     files: tuple[str, ...],
     port: int,
@@ -45,6 +47,7 @@ def inspect_(
     expose: bool,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
+    converters: tuple[str, ...],
 ) -> None:
     """Show in the browser what every pass did.
 
@@ -67,7 +70,9 @@ def inspect_(
         )
     rules = new_access_rules(host)
     fixed = fixed_inputs(shapes, values)
-    inspection = Inspection(files, watch=watch, shapes=fixed.shapes, values=fixed.values)
+    inspection = Inspection(
+        files, watch=watch, shapes=fixed.shapes, values=fixed.values, converters=converters
+    )
     try:
         server = Server(create_app(inspection, rules), rules, host=host, port=port)
         inspection.start()

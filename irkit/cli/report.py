@@ -7,6 +7,7 @@ import click
 
 from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
+from irkit.cli.flags.programs import CONVERTERS
 from irkit.core import IRKitError, atomic_write
 from irkit.inspector_web import Run, Workspace
 from irkit.inspector_web.jobs import WRONG, StepVerdicts, check_run
@@ -36,6 +37,7 @@ from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
 )
 @SHAPE
 @VALUE
+@CONVERTERS
 def report_(
     files: tuple[str, ...],
     output: str | None,
@@ -46,6 +48,7 @@ def report_(
     check: bool,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
+    converters: tuple[str, ...],
 ) -> None:
     """Write what every pass did to files that need no server.
 
@@ -61,7 +64,7 @@ def report_(
     if not any(wanted.values()):
         raise click.UsageError(f"nothing to write; give one of {', '.join(wanted)}")
     fixed = fixed_inputs(shapes, values)
-    inspection = Inspection(files, shapes=fixed.shapes, values=fixed.values)
+    inspection = Inspection(files, shapes=fixed.shapes, values=fixed.values, converters=converters)
     try:
         inspection.open()
         workspace = inspection.workspace

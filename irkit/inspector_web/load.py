@@ -58,8 +58,13 @@ class Inspection:
         limits: Limits = LOAD_LIMITS,
         shapes: Shapes = NOTHING,
         values: Mapping[str, Any] = NOTHING,
+        converters: Sequence[str] = (),
     ) -> None:
-        self.fixed: dict[str, Any] = {"shapes": shapes, "values": values}
+        self.model_options: dict[str, Any] = {
+            "shapes": shapes,
+            "values": values,
+            "converters": tuple(converters),
+        }
         self.files, self.watch, self.limits = tuple(files), watch, limits
         self.title = ", ".join(os.path.basename(file) for file in files)
         self.lock = threading.RLock()
@@ -200,13 +205,13 @@ class Inspection:
         return self._record(kind, file)
 
     def _record(self, kind: FileKind, file: str) -> list[LoadedTrace]:
-        fixed = self.fixed if kind == "model" else {}
+        options = self.model_options if kind == "model" else {}
         # A new process each time, so that the user's modules are imported again.
         with self.lock:
             self._child, self._next = self._next or Child(self.limits), None
         try:
             made = self._child.call(
-                partial(record, kind, os.path.abspath(file), self._folder, **fixed)
+                partial(record, kind, os.path.abspath(file), self._folder, **options)
             )
         except ChildDied as error:
             doing = progress_of(error.report).what
@@ -217,7 +222,7 @@ class Inspection:
             self._child = None
         self._watched = tuple({*self._watched, *made.files})
         self._notes += [made.message] * bool(made.message)
-        return [restore(each, Source(kind, os.path.abspath(file), **fixed)) for each in made.runs]
+        return [restore(each, Source(kind, os.path.abspath(file), **options)) for each in made.runs]
 
     def _watch_files(self) -> None:
         known = self._change_times()

@@ -203,3 +203,9 @@ def test_a_registered_converter_serves_verbs_that_read_models(shell: Shell) -> N
     found = shell("bisect", "own.onnx", *mine, *broken)
     assert found.code == 1
     assert "negate" in found.out
+    # Models are imported in a process of their own, which needs the converter again.
+    listed = shell("report", "own.onnx", "--json", "passes.json")
+    assert listed.code == 2
+    assert "--converter MODULE:FUNCTION" in listed.err
+    assert shell("report", "own.onnx", *mine, "--json", "passes.json").code == 0
+    assert "tanh" in (shell.folder / "passes.json").read_text()

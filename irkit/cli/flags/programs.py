@@ -4,6 +4,7 @@ import codecs
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,24 +21,30 @@ from irkit.transform import IR, Step, Trace
 PROGRAM = click.Path(exists=True, dir_okay=False)
 
 
-def _load_converters(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]) -> None:
-    if not paths:
-        return
-    from irkit.frontend.onnx import load_converter
+def _load_converters(
+    ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    if paths:
+        from irkit.frontend.onnx import load_converter
 
-    add_current_directory()
-    for path in paths:
-        load_converter(path)
+        add_current_directory()
+        for path in paths:
+            load_converter(path)
+    return paths
 
 
-CONVERTER = click.option(
+_CONVERTER = partial(
+    click.option,
     "--converter",
+    "converters",
     multiple=True,
     metavar="MODULE:FUNCTION",
-    expose_value=False,
     callback=_load_converters,
     help="Import a registered converter for an ONNX operator of your own. Repeatable.",
 )
+CONVERTER = _CONVERTER(expose_value=False)
+CONVERTERS = _CONVERTER()
+"""The same option for a verb that imports models in another process, which imports them too."""
 MANY = 8
 NOTHING_FIXED = FixedInputs()
 _HEAD = 4096

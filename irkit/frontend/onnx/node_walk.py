@@ -26,7 +26,13 @@ from irkit.frontend.onnx.onnx_node import (
     UnknownShape,
     to_array,
 )
-from irkit.frontend.onnx.schemas import defaults_of, domain_of, schema_of, unknown_part
+from irkit.frontend.onnx.schemas import (
+    defaults_of,
+    domain_of,
+    schema_of,
+    type_problem,
+    unknown_part,
+)
 from irkit.frontend.onnx.user_converters import user_converter
 from irkit.graph import Builder, Value
 from irkit.ir import from_numpy
@@ -165,6 +171,11 @@ class NodeWalk:
         unknown = "" if function else unknown_part(proto, self.opsets)
         if unknown:
             raise node.fail(f"{unknown} does not exist at version {node.version} of its operator")
+        if schema is not None and function is None and users is None:
+            types = [node.type_name(at) for at in range(len(node.inputs))]
+            problem = type_problem(schema, proto.input, types)
+            if problem:
+                raise node.fail(problem)
         if users is not None:
             outputs = users.convert(node)
         elif function is None and own:

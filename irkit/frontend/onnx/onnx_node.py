@@ -260,6 +260,14 @@ class OnnxNode:
     def dtype(self, value: Value) -> DType:
         return self.type(value).dtype
 
+    def type_name(self, at: int) -> str:
+        """Return the element type of an input as ONNX calls it; "" without one."""
+        value = self.inputs[at]
+        if value is None or not isinstance(value.type, TensorType) or self.range_of(value):
+            return ""
+        number = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(value.type.dtype))
+        return onnx.TensorProto.DataType.Name(number).lower()
+
     def shape(self, value: Value) -> tuple[int, ...]:
         """Return a shape that must be constant here.
 

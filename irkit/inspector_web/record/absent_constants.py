@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from irkit.codegen import complete_target
 from irkit.core import as_target
-from irkit.frontend.onnx import import_onnx
 from irkit.graph import ArrayData, GraphFunc, constants_of
+from irkit.inspector_web.record.own_onnx import import_own_onnx
 from irkit.inspector_web.runs.run import Source
 from irkit.inspector_web.text.texts import functions_in
 from irkit.phases import GRAPH, for_target
@@ -33,7 +33,7 @@ def fill_constants(steps: Iterable[Step], source: Source, most: float = math.inf
     )
     if not wanted or source.kind != "model" or size > most:
         return
-    module = import_onnx(source.path, shapes=source.shapes, values=source.values)
+    module = import_own_onnx(source)
     known = {data.digest: data for data in _constants(module)}
     if not all(data.digest in known for data in wanted):
         for step in for_target(GRAPH, complete_target(as_target("llvm"))).steps(module):

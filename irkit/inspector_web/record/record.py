@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, IRModule, as_target
-from irkit.frontend.onnx import Shapes, import_onnx
+from irkit.frontend.onnx import Shapes
 from irkit.graph import GraphFunc, parse_module
+from irkit.inspector_web.record.own_onnx import import_own_onnx
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import run_script
 from irkit.inspector_web.record.step_recorder import (
@@ -42,6 +43,7 @@ def record(
     own: bool = True,
     shapes: Shapes = NOTHING,
     values: Mapping[str, Any] = NOTHING,
+    converters: tuple[str, ...] = (),
 ) -> TraceRecording:
     """Record the traces of a file in a folder.
 
@@ -50,7 +52,7 @@ def record(
     """
     again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
     recorder = StepRecorder(Path(folder), again)
-    source = Source(kind, file, own, shapes, values)
+    source = Source(kind, file, own, shapes, values, converters)
     message = ""
     try:
         with record_steps(recorder):
@@ -79,7 +81,7 @@ def read_module(source: Source) -> IRModule:
     if source.kind == "model":
         if not source.own:
             return import_untrusted_onnx(file)
-        return import_onnx(file, shapes=source.shapes, values=source.values)
+        return import_own_onnx(source)
     data = Path(file).read_bytes()
     try:
         text = data.decode()

@@ -26,7 +26,7 @@ LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
 
 class Source(msgspec.Struct, frozen=True):
     """The file that a run was made from, unless it is a trace, with the shapes and values of inputs
-    of a model that are fixed.
+    of a model that are fixed, and the registered converters that it needs.
 
     The user named it on the command line (``own``), or it was uploaded; then it is not a script.
     """
@@ -36,6 +36,7 @@ class Source(msgspec.Struct, frozen=True):
     own: bool = True
     shapes: Mapping[str, Sequence[int]] = {}
     values: Mapping[str, Any] = {}
+    converters: tuple[str, ...] = ()
 
 
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):

@@ -107,7 +107,10 @@ def test_an_optional_is_what_it_holds() -> None:
             (make_node("SequenceAt", ["s", "p"], ["y"]),),
             "is outside a sequence of 2 tensors",
         ),
-        ((make_node("SequenceAt", ["x", "p"], ["y"]),), "input 0 is not a sequence"),
+        (
+            (make_node("SequenceAt", ["x", "p"], ["y"]),),
+            r"input 0 \('x'\) is of type float, expected a sequence",
+        ),
         ((make_node("Identity", ["s"], ["y"]),), "output 'y' is a sequence; only tensors"),
     ],
 )

@@ -51,6 +51,19 @@ def declared(*shape: int | str) -> onnx.ModelProto:
             "[2, 3]: axis -1 is 4, expected 3 or 1 (output 'y', opset 20)",
         ),
         (
+            several(
+                make_node("ScatterElements", ["x", "i", "x"], ["y"], name="put"),
+                i=np.zeros((2, 3), np.bool_),
+            ),
+            "ScatterElements node 'put': input 1 ('i') is of type bool, expected int32 or int64 "
+            "(output 'y', opset 20)",
+        ),
+        (
+            several(make_node("Concat", ["x", "x", "w"], ["y"], axis=0), w=np.ones((2, 3))),
+            "Concat node 'y': input 2 ('w') is of type double, expected float, as 'x' is "
+            "(opset 20)",
+        ),
+        (
             declared(2, 4),
             "output 'y' is declared with shape [2, 4], but its node makes f32[2, 3]",
         ),
