@@ -11,6 +11,9 @@ _VECTORS = (("+avx512f", 64, 32), ("+avx2", 32, 16), ("+neon", 16, 32))
 _INSTRUCTIONS = ("avx512vnni", "avxvnni", "avx512bf16", "avx512fp16", "amx-int8", "amx-bf16")
 """Features with instructions that a schedule may choose."""
 
+_WORDS = "features"
+"""The field that the options of a pass hold as words in one text."""
+
 
 class Machine(msgspec.Struct, frozen=True):
     """What the automatic schedule knows about a processor.
@@ -51,7 +54,8 @@ class Machine(msgspec.Struct, frozen=True):
         """The fields that differ from the generic machine, as data that an option of a pass can
         hold."""
         given = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        return tuple((name, value) for name, value in given if value != getattr(GENERIC, name))
+        changed = ((name, value) for name, value in given if value != getattr(GENERIC, name))
+        return tuple((name, " ".join(v) if name == _WORDS else v) for name, v in changed)
 
     @classmethod
     def of_settings(cls, settings: tuple[tuple[str, Any], ...]) -> "Machine":
@@ -64,8 +68,9 @@ class Machine(msgspec.Struct, frozen=True):
             known = ", ".join(cls.__struct_fields__)
             raise IRKitError(f"a machine has no {unknown[0]!r}; it has: {known}")
         try:
-            return msgspec.convert(dict(settings), cls)
-        except msgspec.ValidationError as error:
+            given = {name: v.split() if name == _WORDS else v for name, v in settings}
+            return msgspec.convert(given, cls)
+        except (AttributeError, msgspec.ValidationError) as error:
             raise IRKitError(f"not a machine: {error}") from None
 
 

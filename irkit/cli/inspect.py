@@ -7,6 +7,7 @@ import click
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
+from irkit.cli.flags.schedule_flag import WORD
 from irkit.core import IRKitError
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server import (
@@ -16,6 +17,7 @@ from irkit.inspector_web.server import (
     is_loopback,
     new_access_rules,
 )
+from irkit.phases import ScheduleChoice
 
 
 @click.command("inspect")
@@ -35,6 +37,7 @@ from irkit.inspector_web.server import (
     help="Address to listen on. Anything but this machine needs --expose.",
 )
 @click.option("--expose", is_flag=True, help="With --host: let other machines connect.")
+@WORD
 @SHAPE
 @VALUE
 @CONVERTERS
@@ -45,6 +48,7 @@ def inspect_(
     watch: bool,
     host: str,
     expose: bool,
+    schedule: ScheduleChoice | None,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
     converters: tuple[str, ...],
@@ -71,7 +75,12 @@ def inspect_(
     rules = new_access_rules(host)
     fixed = fixed_inputs(shapes, values)
     inspection = Inspection(
-        files, watch=watch, shapes=fixed.shapes, values=fixed.values, converters=converters
+        files,
+        watch=watch,
+        shapes=fixed.shapes,
+        values=fixed.values,
+        converters=converters,
+        schedule=schedule,
     )
     try:
         server = Server(create_app(inspection, rules), rules, host=host, port=port)

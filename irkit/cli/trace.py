@@ -6,6 +6,7 @@ import click
 
 from irkit.cli.flags.files import FILE
 from irkit.core import IRKitError
+from irkit.debug import remarks
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Trace
@@ -17,7 +18,7 @@ from irkit.transform import Trace
 @click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
 def trace(file: str, step: int | None, ir: bool) -> None:
     """Show what every pass did, from the trace in FILE; a star marks the steps that changed
-    something.
+    something. --step also shows the remarks of a step, such as the schedule it chose.
 
     \b
       irkit trace squeezenet.trace
@@ -38,6 +39,8 @@ def trace(file: str, step: int | None, ir: bool) -> None:
     sides = (before.splitlines(keepends=True), after.splitlines(keepends=True))
     lines = difflib.unified_diff(*sides, "before", "after")
     click.echo("".join(lines) or f"{loaded[step].name} changed nothing\n", nl=False)
+    for each in remarks([loaded[step]]):
+        click.echo(f"remark: {each}")
 
 
 def _listed(steps: Trace) -> list[str]:

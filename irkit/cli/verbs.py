@@ -81,7 +81,8 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="irkit COMMAND --help describes one command.",
+    epilog="irkit COMMAND --help describes one command. IRKIT_SCHEDULE=auto or none decides, where "
+    "no --schedule does, whether functions that nobody has scheduled get a schedule.",
 )
 @click.version_option(__version__, prog_name="irkit")
 def irkit() -> None:

@@ -27,6 +27,7 @@ from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.run import LoadedTrace, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.phases import VARIABLE, ScheduleChoice
 from irkit.processes import Child, ChildDied, Limits
 
 WATCH_INTERVAL = 0.2
@@ -59,7 +60,9 @@ class Inspection:
         shapes: Shapes = NOTHING,
         values: Mapping[str, Any] = NOTHING,
         converters: Sequence[str] = (),
+        schedule: ScheduleChoice | None = None,
     ) -> None:
+        self._env = {} if schedule is None else {VARIABLE: schedule}
         self.model_options: dict[str, Any] = {
             "shapes": shapes,
             "values": values,
@@ -129,7 +132,7 @@ class Inspection:
         """Start the next child in advance: starting it takes longer than most programs do."""
         if not any(os.path.splitext(file)[1].lower() in FILE_KINDS for file in self.files):
             return
-        child = Child(self.limits)
+        child = Child(self.limits, env=self._env)
         with self.lock:
             if self._next is not None or self._ended.is_set():
                 return
@@ -208,7 +211,7 @@ class Inspection:
         options = self.model_options if kind == "model" else {}
         # A new process each time, so that the user's modules are imported again.
         with self.lock:
-            self._child, self._next = self._next or Child(self.limits), None
+            self._child, self._next = self._next or Child(self.limits, env=self._env), None
         try:
             made = self._child.call(
                 partial(record, kind, os.path.abspath(file), self._folder, **options)

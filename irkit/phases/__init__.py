@@ -41,6 +41,7 @@ from irkit.phases.resume import (
     pipeline_for as pipeline_for,
 )
 from irkit.phases.schedule_choice import (
+    VARIABLE as VARIABLE,
     MachineChoice as MachineChoice,
     ScheduleChoice as ScheduleChoice,
     for_machine as for_machine,

@@ -8,7 +8,7 @@ from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
 from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES
 from irkit.fuzz.picks import picks_of
-from irkit.ir import PrimFunc, parse, script, seq
+from irkit.ir import UNSCHEDULED, PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
@@ -92,6 +92,8 @@ def programs_for(p: AnyPass, count: int) -> list[IR]:
     programs = loop_programs(count)
     if p.name == "convert-ssa":  # Its input does not verify, so no phase produces it.
         return [func.replace(body=seq(func.body, func.body)) for func in programs]
+    if p.name == "auto-schedule":  # It is for functions that nobody has scheduled.
+        return [func.replace(attrs=(*func.attrs, (UNSCHEDULED, True))) for func in programs]
     pipeline = DEFAULT if p.name in DEFAULT.names else with_bounds_checks(DEFAULT)
     at_place = stages(pipeline, programs).get(p.name, [])
     return [*at_place, *(() if p.needs else programs)]

@@ -67,7 +67,8 @@ SCHEDULE = click.option(
 WORD = click.option(
     "--schedule",
     type=click.Choice(WORDS),
-    help="Schedule kernels automatically, or keep loops as written.  [default: auto]",
+    help="Schedule what nobody has scheduled, or keep loops as written.  [default: kernels of "
+    "models get a schedule, loops that are lowered stay as written]",
 )
 
 

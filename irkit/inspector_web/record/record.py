@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from irkit.codegen import complete_target
 from irkit.core import IRKitError, IRModule, as_target
 from irkit.frontend.onnx import Shapes
 from irkit.graph import GraphFunc, parse_module
@@ -23,7 +22,15 @@ from irkit.inspector_web.record.step_recorder import (
 from irkit.inspector_web.record.untrusted_onnx import import_untrusted_onnx
 from irkit.inspector_web.runs.run import Source
 from irkit.ir import PrimFunc
-from irkit.phases import DEFAULT, GRAPH, LEGALIZE, for_target
+from irkit.phases import (
+    DEFAULT,
+    GRAPH,
+    LEGALIZE,
+    for_machine,
+    machine_of,
+    schedule_choice,
+    with_auto_schedule,
+)
 from irkit.transform import PassFailed, Pipeline
 
 NOTHING: Mapping[str, Any] = {}
@@ -47,8 +54,9 @@ def record(
 ) -> TraceRecording:
     """Record the traces of a file in a folder.
 
-    A script runs only if the file is the user's ``own``. A pass that fails is part of the
-    recording. Raises: IRKitError if there is nothing to show.
+    ``IRKIT_SCHEDULE`` in the environment decides about schedules. A script runs only if the file is
+    the user's ``own``. A pass that fails is part of the recording. Raises: IRKitError if there is
+    nothing to show.
     """
     again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
     recorder = StepRecorder(Path(folder), again)
@@ -91,7 +99,10 @@ def read_module(source: Source) -> IRModule:
 
 
 def _lowering(func: PrimFunc) -> Pipeline:
-    return DEFAULT.then(LEGALIZE)
+    pipeline = DEFAULT.then(LEGALIZE)
+    if schedule_choice(None, "none") == "none":
+        return pipeline
+    return with_auto_schedule(pipeline, machine_of("host", as_target("llvm")))
 
 
 def lower_all(
@@ -102,7 +113,8 @@ def lower_all(
     """Run the graph pipeline on a module that has a graph, and on each kernel the pipeline that
     ``lowering`` returns for it."""
     if any(isinstance(func, GraphFunc) for func in module.functions.values()):
-        usual = for_target(GRAPH, complete_target(as_target("llvm")))
+        machine = machine_of("host", as_target("llvm"))
+        usual = for_machine(GRAPH, machine, schedule_choice(None, "auto"))
         for step in (usual if graph is None else graph).steps(module):
             lowered = step.applied_to(module)
             assert isinstance(lowered, IRModule)
