@@ -7,6 +7,7 @@ neighbours along the reduction, and a tile of sums stays in registers over the w
 from typing import NamedTuple
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.reductions import epilogue, reads_alike
 from irkit.autoschedule.structure import spatial_axes
 from irkit.ir import (
     Add,
@@ -21,7 +22,7 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, Schedule, allocation, only_store, pack_name, reads_of
 
 _ARCH = "x86_64"
 _FEWEST_ROWS = 4
@@ -61,8 +62,9 @@ def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
     copies = {each.name: each for each in made}
     _pack_rows(sch, ref, block, found, copies)
     _pack_columns(sch, ref, block, found, copies)
-    unpad = copies.get(f"{block.name}_unpad") or sch.cache_write(ref)
-    _tile_loops(sch, ref, block, found, tile, unpad)
+    unpad = copies.get(f"{block.name}_unpad")
+    finish = epilogue(sch, block, store) if unpad is None else _inlined(sch, store, unpad)
+    _tile_loops(sch, ref, block, found, tile, finish)
 
 
 def dot_product_of(block: Block, store: Store, machine: Machine) -> DotProduct | None:
@@ -189,6 +191,18 @@ def _pack_columns(
     else:
         sch.vectorize(near_k)
         sch.unroll(near_j)
+
+
+def _inlined(sch: Schedule, store: Store, unpad: BlockRef) -> BlockRef:
+    """Return the block that finishes a tile: the only reader of a result, which then reads the
+    padded one, or the block that copies it."""
+    readers = reads_of(sch.func, store.buffer)
+    if len(readers) != 1 or not reads_alike(readers[0], store, len(store.indices)):
+        return unpad
+    if allocation(sch.func, store.buffer) is None:
+        return unpad
+    sch.compute_inline(unpad)
+    return BlockRef(readers[0].name)
 
 
 def _copy(
