@@ -9,6 +9,7 @@ from typing import NamedTuple
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.reductions import epilogue, reads_alike
 from irkit.autoschedule.structure import spatial_axes
+from irkit.core import ScheduleError
 from irkit.ir import (
     Add,
     Axis,
@@ -22,7 +23,7 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, allocation, only_store, pack_name, reads_of
+from irkit.schedule import BlockRef, Schedule, only_store, pack_name, reads_of
 
 _ARCH = "x86_64"
 _FEWEST_ROWS = 4
@@ -63,7 +64,9 @@ def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
     _pack_rows(sch, ref, block, found, copies)
     _pack_columns(sch, ref, block, found, copies)
     unpad = copies.get(f"{block.name}_unpad")
-    finish = epilogue(sch, block, store) if unpad is None else _inlined(sch, store, unpad)
+    if unpad is not None:
+        _join_reader(sch, store)
+    finish = epilogue(sch, block, store) if unpad is None else unpad
     _tile_loops(sch, ref, block, found, tile, finish)
 
 
@@ -193,16 +196,14 @@ def _pack_columns(
         sch.unroll(near_j)
 
 
-def _inlined(sch: Schedule, store: Store, unpad: BlockRef) -> BlockRef:
-    """Return the block that finishes a tile: the only reader of a result, which then reads the
-    padded one, or the block that copies it."""
+def _join_reader(sch: Schedule, store: Store) -> None:
+    """Let the block that takes a padded result out also compute what its only reader does."""
     readers = reads_of(sch.func, store.buffer)
-    if len(readers) != 1 or not reads_alike(readers[0], store, len(store.indices)):
-        return unpad
-    if allocation(sch.func, store.buffer) is None:
-        return unpad
-    sch.compute_inline(unpad)
-    return BlockRef(readers[0].name)
+    if len(readers) == 1 and reads_alike(readers[0], store, len(store.indices)):
+        try:
+            sch.reverse_compute_inline(BlockRef(readers[0].name))
+        except ScheduleError:
+            return  # It stays a pass over memory of its own.
 
 
 def _copy(
