@@ -7,7 +7,9 @@ neighbours along the reduction, and a tile of sums stays in registers over the w
 from typing import NamedTuple
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.reductions import epilogue, reads_alike, schedule_reduction
 from irkit.autoschedule.structure import spatial_axes
+from irkit.core import ScheduleError
 from irkit.ir import (
     Add,
     Axis,
@@ -21,9 +23,9 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, Schedule, only_store, pack_name, reads_of
 
-_ARCH = "x86_64"
+_ARCH, _SIGNED = "x86_64", "_signed"
 _FEWEST_ROWS = 4
 _WORTH = 1 << 14
 _MOST_ROWS, _MOST_VECTORS = 14, 4
@@ -54,15 +56,29 @@ def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
     found = None if store is None else dot_product_of(block, store, machine)
     if store is None or found is None:
         return
+    ref, shifted = BlockRef(block.name), None
+    if found.intrinsic.endswith(_SIGNED):
+        shifted, sums, _ = sch.shift_to_unsigned(ref, found.rows.buffer.name)
+        schedule_reduction(sch, sch.get(sums), machine)
+        block = sch.get(ref)
+        store = only_store(block)
+        found = None if store is None else dot_product_of(block, store, machine)
+        if store is None or found is None:
+            return
     tile = _tile(found, machine)
-    ref, width = BlockRef(block.name), tile.vectors * found.lanes
+    width = tile.vectors * found.lanes
     sizes = {found.row.var: tile.rows, found.column.var: width, found.reduced.var: found.group}
     made = sch.pad_einsum(ref, [sizes.get(axis.var, 1) for axis in block.axes])
     copies = {each.name: each for each in made}
+    if shifted is not None and f"{block.name}_pad_{found.rows.buffer.name}" in copies:
+        sch.compute_inline(shifted)
     _pack_rows(sch, ref, block, found, copies)
     _pack_columns(sch, ref, block, found, copies)
-    unpad = copies.get(f"{block.name}_unpad") or sch.cache_write(ref)
-    _tile_loops(sch, ref, block, found, tile, unpad)
+    unpad = copies.get(f"{block.name}_unpad")
+    if unpad is not None:
+        _join_reader(sch, store)
+    finish = epilogue(sch, block, store) if unpad is None else unpad
+    _tile_loops(sch, ref, block, found, tile, finish)
 
 
 def dot_product_of(block: Block, store: Store, machine: Machine) -> DotProduct | None:
@@ -122,7 +138,7 @@ def _name(
     name = instruction.name.removesuffix("_one")
     if a == rows.dtype:
         return name
-    return f"{name}_signed" if rows.dtype == b and "vpdpbusd" in name else ""
+    return name + _SIGNED if rows.dtype == b and "vpdpbusd" in name else ""
 
 
 def _size(axis: Axis) -> int:
@@ -189,6 +205,16 @@ def _pack_columns(
     else:
         sch.vectorize(near_k)
         sch.unroll(near_j)
+
+
+def _join_reader(sch: Schedule, store: Store) -> None:
+    """Fold the only reader of a padded result into the block that takes it out."""
+    readers = reads_of(sch.func, store.buffer)
+    if len(readers) == 1 and reads_alike(readers[0], store, len(store.indices)):
+        try:
+            sch.reverse_compute_inline(BlockRef(readers[0].name))
+        except ScheduleError:
+            return  # It stays a pass over memory of its own.
 
 
 def _copy(

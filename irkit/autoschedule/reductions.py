@@ -32,9 +32,9 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
         return
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
-    epilogue = _epilogue(sch, block, store)
+    finish = epilogue(sch, block, store)
     far, reduced = _tile_loops(sch, block, tile)
-    sch.reverse_compute_at(epilogue, far)
+    sch.reverse_compute_at(finish, far)
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
@@ -95,16 +95,17 @@ def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
     return BlockRef(writers[0].name) if len(reads_of(sch.func, buffer)) == 1 else None
 
 
-def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
+def epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
     """Return the block to run on each finished tile: the only consumer, or a new copy."""
     readers = reads_of(sch.func, store.buffer)
     spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
-    if len(readers) == 1 and _reads_alike(readers[0], store, len(spatial)):
+    if len(readers) == 1 and reads_alike(readers[0], store, len(spatial)):
         return BlockRef(readers[0].name)
     return sch.cache_write(BlockRef(block.name))
 
 
-def _reads_alike(reader: Block, store: Store, rank: int) -> bool:
+def reads_alike(reader: Block, store: Store, rank: int) -> bool:
+    """Return True if a block computes each element from the same element of what is stored."""
     if reader.init is not None or only_store(reader) is None or len(reader.axes) != rank:
         return False
     own = [axis.var for axis in reader.axes]

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
+from irkit.ir import Buffer
 from irkit.schedule.arguments.index_map import IndexMap
+from irkit.schedule.checks.block_buffers import buffer_read
 from irkit.schedule.checks.order import check_all_visible
 from irkit.schedule.primitives.blocks.blockize import blockize
 from irkit.schedule.primitives.blocks.compute_at import compute_at
@@ -18,6 +20,7 @@ from irkit.schedule.primitives.blocks.reorder_block_iter_var import reorder_bloc
 from irkit.schedule.primitives.blocks.reverse_compute_at import reverse_compute_at
 from irkit.schedule.primitives.blocks.reverse_compute_inline import reverse_compute_inline
 from irkit.schedule.primitives.blocks.rfactor import rfactor
+from irkit.schedule.primitives.blocks.shift_to_unsigned import shift_to_unsigned
 from irkit.schedule.primitives.blocks.tensorize import tensorize
 from irkit.schedule.primitives.blocks.transform_block_layout import transform_block_layout
 from irkit.schedule.state.references import BlockRef, LoopRef
@@ -101,6 +104,14 @@ class BlockPrimitives(TracedSchedule):
         """Pad the extent of each axis of a sum of products up to a multiple; return the blocks that
         copy in and out."""
         self._func, names = pad_einsum(self._func, block.name, padding)
+        return [BlockRef(name) for name in names]
+
+    @primitive
+    def shift_to_unsigned(self, block: BlockRef, buffer: Buffer | str | int) -> list[BlockRef]:
+        """Make a signed operand of a sum of products unsigned; return the blocks that shift it, add
+        the other operand up, and take the difference away."""
+        found = buffer_read(self._func, block.name, buffer)
+        self._func, names = shift_to_unsigned(self._func, block.name, found)
         return [BlockRef(name) for name in names]
 
     @primitive

@@ -107,6 +107,11 @@ def pad_einsum(s: Site) -> object:
     return s.sch.pad_einsum(block, [s.picks.pick((1, 4, 2, 3)) for _ in s.sch.get(block).axes])
 
 
+def shift_to_unsigned(s: Site) -> object:
+    block = s.reduction()
+    return s.sch.shift_to_unsigned(block, s.picks.pick((0, 1)))
+
+
 def transform_block_layout(s: Site) -> object:
     block = s.block()
     mapped = s.map_of(len(s.sch.get(block).axes))

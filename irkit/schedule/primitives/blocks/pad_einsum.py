@@ -47,8 +47,8 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
     block = find_block(func, name)
     what = f"pad {name!r}"
     _check_padding(block, padding, what)
-    store = _einsum(func, block, what)
-    loops = _loops(func, block, what)
+    store = einsum_store(func, block, what)
+    loops = own_loops(func, block, what)
     sizes = _sizes(block, padding)
     if not sizes:
         return func, []
@@ -95,7 +95,7 @@ def _check_padding(block: Block, padding: Sequence[int], what: str) -> None:
         )
 
 
-def _einsum(func: PrimFunc, block: Block, what: str) -> Store:
+def einsum_store(func: PrimFunc, block: Block, what: str) -> Store:
     """Return the store of a block that sums products of elements at its own axes, starting at 0."""
     found = accumulation_of(func, block)
     axes = {axis.var for axis in block.axes}
@@ -142,7 +142,7 @@ def _is_product(value: Expr) -> bool:
     return loads > 0
 
 
-def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
+def own_loops(func: PrimFunc, block: Block, what: str) -> list[For]:
     """List the loops of a block: one for each axis, perfectly nested."""
     loops = loops_above(func, block)[-len(block.axes) :]
     path = path_to(func, block)
