@@ -204,9 +204,9 @@ def bit_cast(x: Array, to: "np.dtype[Any]") -> Array:
 
 @pytest.mark.parametrize("names", [("f4", "u4"), ("f8", "i8"), ("f2", "i2"), ("bfloat16", "u2")])
 def test_bits_of_floats_are_those_in_memory(names: tuple[str, str]) -> None:
-    kinds = [np.dtype(getattr(ml_dtypes, name, name)) for name in names]
+    kinds: list[Any] = [np.dtype(getattr(ml_dtypes, name, name)) for name in names]
     floats, whole = kinds
-    limits = ml_dtypes.finfo(floats)
+    limits: Any = ml_dtypes.finfo(floats)
     tiny, least, most = limits.smallest_subnormal, limits.smallest_normal, limits.max
     values = np.array([0.0, 1.0, 1.5, 3.1, np.inf, tiny, least, most, least - tiny], floats)
     rng = np.random.default_rng(0)
