@@ -15,7 +15,7 @@ from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
 from irkit.codegen import TensorSpec
 from irkit.core import InputError, atomic_write
-from irkit.ir import as_dtype, numpy_dtype
+from irkit.ir import array_type
 from irkit.runtime import DeferredModel, Model, ModelProfile, load, write_arrays
 
 
@@ -142,7 +142,7 @@ def _as_declared(value: ArrayLike, spec: TensorSpec | None) -> NDArray[Any]:
     """Return numbers of Python as an array of the type of an input."""
     if spec is None or isinstance(value, np.ndarray):
         return np.asarray(value)
-    array = np.asarray(value, numpy_dtype(as_dtype(spec.dtype)))
+    array = np.asarray(value, array_type(spec.dtype))
     return array.reshape(1) if array.ndim == 0 and len(spec.shape) == 1 else array
 
 

@@ -14,7 +14,7 @@ from irkit.codegen import complete_target
 from irkit.core import DTypeError, InputError, IRKitError, IRModule, ShapeError, as_target
 from irkit.debug import check_kernel, kernel_cases, write_kernel_tests
 from irkit.graph import Array, GraphFunc
-from irkit.ir import as_dtype, numpy_dtype
+from irkit.ir import array_type, bits_of
 from irkit.phases import GRAPH, for_target, input_specs
 
 
@@ -84,14 +84,14 @@ def _feeds(main: GraphFunc, inputs: tuple[str, ...], seed: int) -> dict[str, Arr
         if name not in {spec.name for spec in specs}:
             raise InputError(f"{name!r} is not an input; the inputs are: {listed}")
     for spec in specs:
-        found, wanted = arrays[spec.name], numpy_dtype(as_dtype(spec.dtype))
+        found, wanted = arrays[spec.name], array_type(spec.dtype)
         if found.dtype != wanted:
             raise DTypeError(f"input {spec.name!r} must be of type {wanted}, found {found.dtype}")
         if found.shape != spec.shape:
             raise ShapeError(
                 f"input {spec.name!r} must have shape {spec.shape}, found {found.shape}"
             )
-    return {p.name: arrays[spec.name] for p, spec in zip(main.params, specs, strict=True)}
+    return {p.name: bits_of(arrays[spec.name]) for p, spec in zip(main.params, specs, strict=True)}
 
 
 def _problem(folder: Path) -> str:

@@ -230,6 +230,8 @@ from irkit.ir.level import (
     no_vectorized_loops as no_vectorized_loops,
 )
 from irkit.ir.numpy_types import (
+    array_type as array_type,
+    bits_of as bits_of,
     from_numpy as from_numpy,
     numpy_dtype as numpy_dtype,
     plain_array as plain_array,

@@ -6,7 +6,23 @@ import ml_dtypes
 import numpy as np
 
 from irkit.core import DTypeError
-from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
+from irkit.ir.dtype import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    DType,
+    as_dtype,
+)
 
 _NUMPY: dict[DType, np.dtype[Any]] = {
     BOOL: np.dtype(np.bool_),
@@ -49,6 +65,29 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
             hint="It has bool, int8 to int64, uint8 to uint64, float16 to float64 and bfloat16.",
         )
     return found
+
+
+NARROW = frozenset(
+    {
+        *("int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float8_e8m0fnu"),
+        *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    }
+)
+"""Types of ml_dtypes that only arrays at the call of a model have: a byte for each element, which
+compiled code takes as u8."""
+
+
+def array_type(name: str) -> np.dtype[Any]:
+    """Return the NumPy type of an input or output of a model: one of irkit's, or a narrow one.
+
+    Raises: DTypeError if there is none of this name.
+    """
+    return np.dtype(getattr(ml_dtypes, name)) if name in NARROW else numpy_dtype(as_dtype(name))
+
+
+def bits_of(array: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return an array as compiled code takes it: of a narrow type the bits of each element."""
+    return array.view(np.uint8) if array.dtype.name in NARROW else array
 
 
 def plain_array(value: object) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -43,8 +43,9 @@ def make_plan(
     return _ExecutorPlanner(func, _memory(func), operators).run()
 
 
-def tensor_spec(type: Type, name: str) -> TensorSpec:
-    """Return the description of an input or output that the caller of a model sees.
+def tensor_spec(type: Type, name: str, dtype: str = "") -> TensorSpec:
+    """Return the description of an input or output that the caller of a model sees, whose arrays
+    can have a narrow type.
 
     Raises: IRKitError if it is not a tensor, or its shape is symbolic.
     """
@@ -57,7 +58,7 @@ def tensor_spec(type: Type, name: str) -> TensorSpec:
             f"the shape of {name!r} is not constant: {written_type(type)}",
             hint="Fix the shapes of inputs: shapes={name: (1, 3, 8, 8)}, or --shape name=1,3,8,8.",
         )
-    return TensorSpec(name, known, str(type.dtype))
+    return TensorSpec(name, known, dtype or str(type.dtype))
 
 
 def input_specs(func: GraphFunc) -> tuple[TensorSpec, ...]:
@@ -65,8 +66,19 @@ def input_specs(func: GraphFunc) -> tuple[TensorSpec, ...]:
 
     Raises: IRKitError as ``tensor_spec`` does.
     """
-    names = input_names(func)
-    return tuple(tensor_spec(p.type, name) for p, name in zip(func.params, names, strict=True))
+    names, narrow = input_names(func), narrow_types(func, "inputs")
+    return tuple(
+        tensor_spec(param.type, name, narrow.get(name, ""))
+        for param, name in zip(func.params, names, strict=True)
+    )
+
+
+def narrow_types(func: GraphFunc, of: Literal["inputs", "outputs"]) -> dict[str, str]:
+    """Return the names of those inputs or outputs of a model whose bytes are numbers of a narrow
+    type, with that type."""
+    flat = dict(func.attrs).get(f"narrow_{of}", ())
+    assert isinstance(flat, tuple)
+    return dict(zip(map(str, flat[::2]), map(str, flat[1::2]), strict=True))
 
 
 def input_names(func: GraphFunc) -> list[str]:
@@ -142,13 +154,17 @@ class _ExecutorPlanner:
         results = self.tensors[self.func.body.result]
         unique = UniqueNames()
         names = _names(self.func, "outputs", [unique(tensor.name) for tensor in results])
+        narrow = narrow_types(self.func, "outputs")
         copies = self._place_outputs(results)
         for bind in self.func.body.bindings:
             if isinstance(bind.step, Invoke):
                 self._call(bind, bind.step)
         plan = ExecutorPlan(
             inputs,
-            tuple(tensor_spec(r.type, name) for r, name in zip(results, names, strict=True)),
+            tuple(
+                tensor_spec(result.type, name, narrow.get(name, ""))
+                for result, name in zip(results, names, strict=True)
+            ),
             tuple(self.params),
             self.param_bytes,
             self.arena_bytes,

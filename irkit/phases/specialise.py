@@ -30,7 +30,8 @@ from irkit.frontend.onnx import (
     with_inputs,
 )
 from irkit.graph import GraphFunc, InputSpec, TensorType, tensors_in
-from irkit.ir import as_int, numpy_dtype
+from irkit.ir import array_type, as_int
+from irkit.phases.executor_plan import narrow_types
 from irkit.runtime import Cut, Model, Specialisation, SpecialisedModel, StagedModel
 
 MAX_SIMPLE = 64
@@ -174,7 +175,11 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         assert isinstance(main, GraphFunc)
         names = [info.name for info in parts.first.graph.output]
         kinds = dict(zip(names, tensors_in(main.body.result.type), strict=False))
-        types = [(name, *_declared(name, kinds[name], open_axes)) for name in parts.crossing]
+        narrow = narrow_types(main, "outputs")
+        types = [
+            (name, *_declared(name, kinds[name], narrow.get(name, ""), open_axes))
+            for name in parts.crossing
+        ]
         rest = with_inputs(parts.rest, types)
         there = {info.name for info in rest.graph.input}
         shapes = {n: s for n, s in (self.shapes | dict(open_shapes)).items() if n in there}
@@ -215,10 +220,10 @@ def _is_decided_by_input(error: UnknownShape, inputs: Sequence[InputSpec]) -> bo
 
 
 def _declared(
-    name: str, kind: TensorType, open_axes: Mapping[tuple[str, int], str]
+    name: str, kind: TensorType, narrow: str, open_axes: Mapping[tuple[str, int], str]
 ) -> tuple[int, list[int | str]]:
     """Return the element type and dimensions of an output, as ONNX declares an input."""
     dims: list[int | str] = [
         open_axes.get((name, at), as_int(dim) or 0) for at, dim in enumerate(kind.shape)
     ]
-    return onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(kind.dtype)), dims
+    return onnx.helper.np_dtype_to_tensor_dtype(array_type(narrow or str(kind.dtype))), dims

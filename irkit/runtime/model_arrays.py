@@ -5,7 +5,6 @@ libraries here, and they read NumPy's arrays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import TensorSpec
 from irkit.core import DTypeError, InputError, ShapeError
-from irkit.ir import as_dtype, numpy_dtype, plain_array, read_only_hint
+from irkit.ir import array_type, plain_array, read_only_hint
 
 # Devices of DLPack whose memory the processor reads, as NumPy accepts them.
 _HOST_DEVICES = frozenset({1, 3, 11, 13})
@@ -55,12 +54,12 @@ def output_arrays(
     the model declares, or shares memory with an input or another output.
     """
     if out is None:
-        return [np.empty(spec.shape, _numpy_type(spec.dtype)) for spec in specs]
+        return [np.empty(spec.shape, array_type(spec.dtype)) for spec in specs]
     given = _by_name(specs, out)
     arrays = [
         _check_output(spec, given[spec.name])
         if spec.name in given
-        else np.empty(spec.shape, _numpy_type(spec.dtype))
+        else np.empty(spec.shape, array_type(spec.dtype))
         for spec in specs
     ]
     taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
@@ -134,13 +133,8 @@ def _check_output(spec: TensorSpec, given: object) -> NDArray[Any]:
     return array
 
 
-@cache
-def _numpy_type(name: str) -> np.dtype[Any]:
-    return numpy_dtype(as_dtype(name))
-
-
 def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
-    dtype = _numpy_type(spec.dtype)
+    dtype = array_type(spec.dtype)
     if array.dtype != dtype:
         raise DTypeError(f"{label} must be of type {dtype}, found {array.dtype}")
     if array.shape != spec.shape:

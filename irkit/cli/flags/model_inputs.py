@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from irkit.codegen import TensorSpec
 from irkit.core import IRKitError
-from irkit.ir import as_dtype, numpy_dtype
+from irkit.ir import array_type
 from irkit.runtime import named_type
 
 INPUT = click.option(
@@ -61,7 +61,6 @@ def random_inputs(specs: Iterable[TensorSpec], seed: int) -> dict[str, NDArray[A
 
 
 def _made_up(spec: TensorSpec, rng: np.random.Generator) -> NDArray[Any]:
-    dtype = as_dtype(spec.dtype)
-    if dtype.is_float:
-        return rng.random(spec.shape).astype(numpy_dtype(dtype))
-    return np.zeros(spec.shape, numpy_dtype(dtype))
+    if spec.dtype.startswith(("f", "bf")):
+        return rng.random(spec.shape).astype(array_type(spec.dtype))
+    return np.zeros(spec.shape, array_type(spec.dtype))

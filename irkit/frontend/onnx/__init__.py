@@ -31,6 +31,7 @@ from irkit.frontend.onnx.model_checks import (
 from irkit.frontend.onnx.model_file import (
     ModelLike as ModelLike,
     load_model as load_model,
+    tensors_of as tensors_of,
 )
 from irkit.frontend.onnx.model_inputs import (
     Shapes as Shapes,

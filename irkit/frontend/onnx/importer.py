@@ -8,6 +8,7 @@ import onnx
 from numpy.typing import ArrayLike
 
 from irkit.core import IRModule, UniqueNames
+from irkit.frontend.onnx.convert.math import from_bits, to_bits
 from irkit.frontend.onnx.functions import Functions
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
@@ -22,10 +23,11 @@ from irkit.frontend.onnx.model_inputs import (
     input_infos,
     tensor_of,
 )
+from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
 from irkit.frontend.onnx.node_walk import NodeWalk
-from irkit.frontend.onnx.onnx_node import ImportFailed, UnknownShape, to_array
+from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, UnknownShape, to_array
 from irkit.graph import Builder, GraphFunc, TensorType, Value
-from irkit.ir import I64, Expr, Var, const
+from irkit.ir import I64, Expr, Var, const, numpy_dtype
 
 
 def import_onnx(
@@ -123,6 +125,7 @@ class _Importer:
         self.dims_of: dict[str, list[str]] = {}
         self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
         self.sizes: dict[str, int] = {}
+        self.narrow: dict[str, NarrowType] = {}
 
     def run(self, counted: frozenset[str]) -> IRModule:
         self.walk.counted = counted
@@ -135,21 +138,31 @@ class _Importer:
         self.walk.convert(self.graph.node)
         names = [info.name for info in self.graph.output]
         results = [self.walk.result(name, "model") for name in names]
-        for name, value in zip(names, results, strict=True):
-            if value in self.known.ranges:
-                raise ImportFailed(f"output {name!r} has a type of fewer than 8 bits")
         for name, result in zip(names, results, strict=True):
             if result in self.walk.known.sequences:
                 raise ImportFailed(f"output {name!r} is a sequence; only tensors are supported")
         cut = {each.name for each in self.walk.cuts}
         for info, result in zip(self.graph.output, results, strict=True):
             if info.name not in cut:
-                check_declared(info, result.type)
+                check_declared(info, result.type, self._number(result))
+        narrow = {
+            n: self.known.narrow[v]
+            for n, v in zip(names, results, strict=True)
+            if v in self.known.narrow
+        }
+        results = [
+            to_bits(self._boundary(name), value, narrow[name]) if name in narrow else value
+            for name, value in zip(names, results, strict=True)
+        ]
         cuts, counts = self._cuts(names)
         given = tuple(info.name for info in inputs if info.name not in self.values)
         attrs: dict[str, Any] = {"inputs": given, "outputs": (*names, *counts)}
         if cuts:
             attrs["cuts"] = cuts
+        for of, kinds in (("inputs", self.narrow), ("outputs", narrow)):
+            if kinds:
+                pairs = ((name, kind.name) for name, kind in kinds.items())
+                attrs[f"narrow_{of}"] = tuple(text for pair in pairs for text in pair)
         func = self.builder.finish(*results, *counts.values(), **attrs)
         return IRModule({"main": func, **self.builder.kernels})
 
@@ -170,7 +183,26 @@ class _Importer:
             self.walk.constant(info.name, self.values[info.name])
             return
         shape = self._shape(info.name, tensor)
-        self.walk.scope[info.name] = self.builder.param(info.name, TensorType(shape, dtype))
+        param = self.builder.param(info.name, TensorType(shape, dtype))
+        narrow = NARROW_TYPES.get(tensor.elem_type)
+        if narrow is None:
+            self.walk.scope[info.name] = param
+        else:
+            self.narrow[info.name] = narrow
+            self.walk.scope[info.name] = from_bits(self._boundary(info.name), param, narrow)
+
+    def _boundary(self, name: str) -> OnnxNode:
+        """Return a node for what is computed at an input or output of the model."""
+        node = onnx.helper.make_node("Cast", [name], [name])
+        return OnnxNode(node, version=0, inputs=(), builder=self.builder, known=self.known)
+
+    def _number(self, value: Value) -> int:
+        """Return the element type of a value in the model, by its number in ONNX."""
+        narrow = self.known.narrow.get(value)
+        if narrow is not None:
+            return narrow.number
+        assert isinstance(value.type, TensorType)
+        return onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(value.type.dtype))
 
     def _shape(self, name: str, tensor: onnx.TypeProto.Tensor) -> tuple[Expr, ...]:
         dims = list(tensor.shape.dim)

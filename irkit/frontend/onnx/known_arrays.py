@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from irkit.core import Attrs
 from irkit.frontend.onnx.limits import MAX_FOLDED
-from irkit.frontend.onnx.narrow_integers import KEEPING
+from irkit.frontend.onnx.narrow_types import KEEPING, NarrowType
 from irkit.graph import TensorType, Value, op_spec
 from irkit.ir import PrimFunc, as_int, interpret, numpy_dtype
 
@@ -23,8 +23,8 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         super().__init__()
         self.made_bytes = 0
         """Bytes in the constants that nodes filled from a shape."""
-        self.ranges: dict[Value, tuple[int, int]] = {}
-        """Least and largest number of each value whose type in the model has fewer than 8 bits."""
+        self.narrow: dict[Value, NarrowType] = {}
+        """The type in the model of each value that has a wider one here."""
         self.sequences: dict[Value, tuple[Value, ...]] = {}
         """The values in each sequence."""
         self._origins: dict[Value, Value] = {}
@@ -32,8 +32,10 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
 
     def follow(self, made: Value, operator: str, args: Sequence[Value], attrs: Attrs) -> None:
         """Compute the result of an operator whose arguments are all known, unless it is large."""
-        if args and args[0] in self.ranges and operator in KEEPING:
-            self.ranges[made] = self.ranges[args[0]]
+        kept = args[1:] if operator == "where" else args[:1] if operator in KEEPING else ()
+        kinds = {self.narrow.get(arg) for arg in kept}
+        for kind in kinds if len(kinds) == 1 else ():
+            _ = None if kind is None else self.narrow.setdefault(made, kind)
         unknown = next((arg for arg in args if arg not in self), None)
         if unknown is not None:
             self._origins[made] = self.origin(unknown)

@@ -1,11 +1,13 @@
 """ONNX models read from a file, bytes or a ModelProto."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Union
 
 import onnx
 from google.protobuf.message import DecodeError
+from onnx.external_data_helper import load_external_data_for_model
 
 from irkit.core import FormatError
 from irkit.frontend.onnx.encoding_errors import locate_encoding_error
@@ -32,7 +34,12 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         path = Path(model)
         if not path.is_file():
             raise FormatError(f"there is no model file {str(path)!r}")
-        return onnx.load(str(path), format="protobuf")  # pyright: ignore[reportUnknownMemberType]
+        loaded = onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+        for tensor in tensors_of(loaded):
+            if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                _check_beside(tensor, path)
+        load_external_data_for_model(loaded, str(path.parent))
+        return loaded
     except DecodeError as error:
         data = model if isinstance(model, bytes) else Path(model).read_bytes()
         place = locate_encoding_error(data)
@@ -43,7 +50,42 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         raise FormatError(f"{_title(model)} cannot be read as an ONNX model: {error}") from error
 
 
+def _check_beside(tensor: onnx.TensorProto, path: Path) -> None:
+    """Raise FormatError unless the data of a tensor are in a file of the folder of the model."""
+    found = [entry.value for entry in tensor.external_data if entry.key == "location"]
+    location, folder = Path(found[0] if found else ""), path.parent.resolve()
+    what = f"{str(path)!r}: the data of tensor {tensor.name!r} are in {str(location)!r}"
+    if location.is_absolute() or not (folder / location).resolve().is_relative_to(folder):
+        raise FormatError(
+            f"{what}, outside the folder of the model",
+            hint="Only files of that folder are read: save the model with its data there.",
+        )
+    if not (folder / location).is_file():
+        raise FormatError(f"{what}, which is not a file of its folder")
+
+
 def _title(model: ModelLike) -> str:
     if isinstance(model, (bytes, onnx.ModelProto)):
         return "the model"
     return repr(str(model))
+
+
+def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of a model: of its graphs, attributes and functions."""
+    graphs = [model.graph]
+    nodes = [node for function in model.functions for node in function.node]
+    while graphs or nodes:
+        if not nodes:
+            graph = graphs.pop()
+            yield from graph.initializer
+            for sparse in graph.sparse_initializer:
+                yield from (sparse.values, sparse.indices)
+            nodes += graph.node
+            continue
+        for attribute in nodes.pop().attribute:
+            yield from (attribute.t, *attribute.tensors)
+            for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+                yield from (sparse.values, sparse.indices)
+            if attribute.HasField("g"):
+                graphs.append(attribute.g)
+            graphs += attribute.graphs

@@ -8,9 +8,10 @@ import onnx
 from numpy.typing import ArrayLike, NDArray
 
 from irkit.core import IRKitError
+from irkit.frontend.onnx.narrow_types import NARROW_TYPES
 from irkit.frontend.onnx.onnx_node import ImportFailed
 from irkit.graph import InputSpec, TensorType, Type, written_type
-from irkit.ir import DType, as_int, from_numpy, numpy_dtype
+from irkit.ir import U8, DType, as_int, from_numpy, numpy_dtype
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -43,12 +44,14 @@ def tensor_of(info: onnx.ValueInfoProto) -> onnx.TypeProto.Tensor:
 
 
 def element_type_of(info: onnx.ValueInfoProto) -> DType:
-    """Return the element type of an input.
+    """Return the element type of an input in the graph: of a narrow type it is the bits.
 
     Raises: ImportFailed if it is not a tensor, or of a type that irkit does not support.
     """
     name = info.name
     number = tensor_of(info).elem_type
+    if number in NARROW_TYPES:
+        return U8
     try:
         return from_numpy(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number)))
     except (KeyError, TypeError) as error:  # A DTypeError is a TypeError.
@@ -58,8 +61,9 @@ def element_type_of(info: onnx.ValueInfoProto) -> DType:
 
 
 def _spec(info: onnx.ValueInfoProto) -> InputSpec:
-    dtype = str(element_type_of(info))
-    tensor = tensor_of(info)
+    dtype, tensor = str(element_type_of(info)), tensor_of(info)
+    narrow = NARROW_TYPES.get(tensor.elem_type)
+    dtype = dtype if narrow is None else narrow.name
     if not tensor.HasField("shape"):
         return InputSpec(info.name, dtype, None)
     return InputSpec(info.name, dtype, tuple(_dims(tensor)))
@@ -71,13 +75,18 @@ def _dims(tensor: onnx.TypeProto.Tensor) -> Iterator[int | str]:
         yield dim.dim_value if known else dim.dim_param
 
 
-def check_declared(info: onnx.ValueInfoProto, found: Type) -> None:
-    """Check that an output has the dimensions that the model declares for it.
+def check_declared(info: onnx.ValueInfoProto, found: Type, number: int) -> None:
+    """Check that an output has the type and the dimensions that the model declares for it.
 
     Raises: ImportFailed.
     """
     declared = info.type.tensor_type
-    if not isinstance(found, TensorType) or not declared.HasField("shape"):
+    if not isinstance(found, TensorType):
+        return
+    if declared.elem_type and declared.elem_type != number:
+        was, is_ = map(onnx.TensorProto.DataType.Name, (declared.elem_type, number))
+        raise ImportFailed(f"output {info.name!r} is declared {was}, but its node makes {is_}")
+    if not declared.HasField("shape"):
         return
     dims = [as_int(dim) for dim in found.shape]
     wanted = [*_dims(declared)]
@@ -136,13 +145,15 @@ def fixed_values(
 
 def _as_declared(info: onnx.ValueInfoProto, given: ArrayLike) -> NDArray[Any]:
     dtype = element_type_of(info)
-    array, wanted = np.asarray(given), numpy_dtype(dtype)
+    narrow = NARROW_TYPES.get(tensor_of(info).elem_type)
+    array, wanted = np.asarray(given), numpy_dtype(dtype) if narrow is None else narrow.array_type
     if not isinstance(given, (np.ndarray, np.generic)) and array.dtype.kind in "iufb":
         with np.errstate(all="ignore"):
             made = array.astype(wanted)
         if array.ndim == 0 and len(tensor_of(info).shape.dim) == 1:
             made = made.reshape(1)
-        if dtype.is_float or bool((made == array).all()):
+        rounds = dtype.is_float if narrow is None else narrow.limits is None
+        if rounds or bool((made.astype(array.dtype) == array).all()):
             return made
         raise IRKitError(f"values gives input {info.name!r} {given!r}, which {wanted} cannot hold")
     if array.dtype != wanted:

@@ -17,7 +17,7 @@ from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import UnsupportedModel, check_supported, converter_name
 from irkit.frontend.onnx.model_parts import cycle_through
-from irkit.frontend.onnx.narrow_integers import in_bytes
+from irkit.frontend.onnx.narrow_types import widened
 from irkit.frontend.onnx.onnx_node import (
     Counted,
     DataDependent,
@@ -127,13 +127,13 @@ class NodeWalk:
 
     def constant(self, name: str, array: NDArray[np.generic]) -> None:
         """Add a constant to the scope."""
-        array, limits = in_bytes(array)
+        array, narrow = widened(array)
         from_numpy(array.dtype)
         value = self.builder.constant(array, name=name, span=Span("onnx", name))
         self.scope[name] = value
         self.known[value] = array
-        if limits is not None:
-            self.known.ranges[value] = limits
+        if narrow is not None:
+            self.known.narrow[value] = narrow
 
     def _node(self, proto: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         try:

@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.known_arrays import KnownArrays
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
-from irkit.frontend.onnx.narrow_integers import in_bytes
+from irkit.frontend.onnx.narrow_types import NarrowType, widened
 from irkit.graph import Builder, TensorType, TupleType, Value, as_attrs
 from irkit.ir import DType, PrimFunc, as_int, numpy_dtype
 
@@ -164,10 +164,10 @@ class OnnxNode:
 
     def constant(self, array: NDArray[np.generic]) -> Value:
         """Emit a constant; later converters can read its value."""
-        array, limits = in_bytes(array)
+        array, narrow = widened(array)
         value = self.builder.constant(array, name=f"{self.label}_const", span=self.span)
         self._known[value] = array
-        return value if limits is None else self.in_range(value, limits)
+        return value if narrow is None else self.as_narrow(value, narrow)
 
     def input(self, at: int) -> Value:
         """Return a required input."""
@@ -218,14 +218,13 @@ class OnnxNode:
         known = self._known.get(value)
         return known is not None and not np.any(known)
 
-    def range_of(self, value: Value) -> tuple[int, int] | None:
-        """Return the least and the largest number of a type of fewer than 8 bits; None for a value
-        of another type."""
-        return self._known.ranges.get(value)
+    def narrow_type(self, value: Value) -> NarrowType | None:
+        """Return the type that a value has in the model, if irkit computes it in a wider one."""
+        return self._known.narrow.get(value)
 
-    def in_range(self, value: Value, limits: tuple[int, int]) -> Value:
-        """Note that the type of a value has fewer than 8 bits, and return it."""
-        self._known.ranges[value] = limits
+    def as_narrow(self, value: Value, kind: NarrowType) -> Value:
+        """Note that a value has a narrow type in the model, and return it."""
+        self._known.narrow[value] = kind
         return value
 
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
@@ -263,8 +262,11 @@ class OnnxNode:
     def type_name(self, at: int) -> str:
         """Return the element type of an input as ONNX calls it; "" without one."""
         value = self.inputs[at]
-        if value is None or not isinstance(value.type, TensorType) or self.range_of(value):
+        if value is None or not isinstance(value.type, TensorType):
             return ""
+        narrow = self.narrow_type(value)
+        if narrow is not None:
+            return narrow.called
         number = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(value.type.dtype))
         return onnx.TensorProto.DataType.Name(number).lower()
 

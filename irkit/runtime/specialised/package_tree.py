@@ -12,7 +12,7 @@ import numpy as np
 
 from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.graph import InputSpec
-from irkit.ir import as_dtype, numpy_dtype
+from irkit.ir import array_type
 from irkit.runtime.model import Model
 from irkit.runtime.package import contents_of, package_bytes, read_package
 from irkit.runtime.specialised.specialised_model import Compiled, SpecialisedModel
@@ -189,7 +189,7 @@ def _value(array: "np.ndarray[Any, np.dtype[Any]]") -> _Value:
 
 def _array(value: _Value, title: str) -> "np.ndarray[Any, np.dtype[Any]]":
     try:
-        dtype = numpy_dtype(as_dtype(value.dtype))
+        dtype = array_type(value.dtype)
         return np.frombuffer(value.data, dtype).reshape(value.shape)
     except (IRKitError, ValueError, TypeError) as error:
         raise FormatError(f"package {title} is damaged: a value: {error}") from error

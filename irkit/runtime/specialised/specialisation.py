@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from irkit.core import DTypeError, InputError, ShapeError
 from irkit.graph import InputSpec
-from irkit.ir import as_dtype, numpy_dtype
+from irkit.ir import array_type
 from irkit.runtime.model_arrays import given_array
 
 SHOWN = 8
@@ -72,7 +72,7 @@ def checked_inputs(
 
 
 def _checked(wanted: InputSpec, given: Any, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
-    name, dtype = wanted.name, numpy_dtype(as_dtype(wanted.dtype))
+    name, dtype = wanted.name, array_type(wanted.dtype)
     array = given_array(given, f"input {name!r}")
     if array.dtype != dtype:
         raise DTypeError(f"input {name!r} must be of type {dtype}, found {array.dtype}")

@@ -24,7 +24,8 @@ from irkit.core import DTypeError, IRKitError, IRModule
 from irkit.frontend.onnx import UnsupportedModel
 from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
 from irkit.graph import GraphFunc, arrays_of, interpret, tensors_in
-from irkit.ir import numpy_dtype
+from irkit.ir import array_type, bits_of
+from irkit.phases.executor_plan import narrow_types
 from irkit.phases.specialise import compile_onnx
 from irkit.runtime import Model, parts_of
 
@@ -95,8 +96,12 @@ class _InterpretedModel(Model):
         attrs: dict[str, Any] = dict(main.attrs)
         self.names = attrs["outputs"]
         kinds = [tensor for param in main.params for tensor in tensors_in(param.type)]
-        types = [numpy_dtype(kind.dtype) for kind in kinds]
-        self.types = dict(zip(attrs["inputs"], types, strict=True))
+        narrow = narrow_types(main, "inputs")
+        self.types = {
+            name: array_type(narrow.get(name, str(kind.dtype)))
+            for name, kind in zip(attrs["inputs"], kinds, strict=True)
+        }
+        self.narrow = narrow_types(main, "outputs")
 
     def run(self, inputs: Arrays, *, out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         assert out is None
@@ -105,8 +110,12 @@ class _InterpretedModel(Model):
             found = np.asarray(inputs[name]).dtype
             if found != wanted:
                 raise DTypeError(f"input {name!r} must be of type {wanted}, found {found}")
-        arrays = arrays_of(interpret(self.module, inputs))
-        return dict(zip(self.names, arrays, strict=True))
+        given = {name: bits_of(np.asarray(inputs[name])) for name in self.types}
+        arrays = arrays_of(interpret(self.module, given))
+        return {
+            name: array.view(array_type(self.narrow[name])) if name in self.narrow else array
+            for name, array in zip(self.names, arrays, strict=True)
+        }
 
 
 def interpreted(model: onnx.ModelProto) -> Model:
@@ -162,6 +171,8 @@ def _difference(case: NodeCase, got: NDArray[Any], expected: Any) -> str:
     want: NDArray[Any] = np.asarray(expected)
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype}{got.shape}, expected {want.dtype}{want.shape}"
+    if bits_of(want) is not want:
+        got, want = got.astype(np.float32), want.astype(np.float32)
     try:
         np.testing.assert_allclose(got, want, rtol=case.rtol, atol=case.atol)
     except AssertionError as error:

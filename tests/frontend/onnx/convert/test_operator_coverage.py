@@ -12,7 +12,6 @@ EXCUSES = {
     "log10": "ONNX has no such operator",
     "rsqrt": "ONNX has no such operator",
     "atan2": "ONNX has no such operator",
-    "not_equal": "ONNX writes Not(Equal(a, b))",
     "identity": "the converter of Identity returns its input",
     "squeeze": "the converter of Squeeze writes reshape",
     "full_like": "ConstantOfShape becomes a constant, since its shape must be known on import",

@@ -9,7 +9,7 @@ from onnx import TensorProto
 from onnx.helper import make_node, make_opsetid
 
 import irkit
-from irkit.frontend.onnx import ImportFailed, import_onnx
+from irkit.frontend.onnx import import_onnx
 from irkit.graph import arrays_of, interpret
 from tests.frontend.onnx.models import model_of
 
@@ -180,10 +180,13 @@ def test_quantising_to_4_bits_saturates_there(named: bool) -> None:
         np.testing.assert_array_equal(found, expected.astype("f"))
 
 
-def test_a_result_of_few_bits_is_refused() -> None:
+def test_a_result_of_few_bits_is_one_of_ml_dtypes_and_saturates() -> None:
     nodes = [make_node("QuantizeLinear", ["x", "s"], ["y"], output_dtype=TensorProto.INT4)]
-    with pytest.raises(ImportFailed, match="output 'y' has a type of fewer than 8 bits"):
-        results(nodes, np.zeros((2, 2), "f"), {"s": np.float32(0.5)})
+    x = np.array([[-9.0, -0.6], [0.5, 9.0]], "f")
+    model = model_of(nodes, {"x": (2, 2)}, ["y"], opset=21, constants={"s": np.float32(0.5)})
+    (got,) = irkit.compile(model).run({"x": x}).values()
+    assert got.dtype == ml_dtypes.int4
+    np.testing.assert_array_equal(got.astype(int), [[-8, -1], [1, 7]])
 
 
 @pytest.mark.parametrize("zeros", [False, True])

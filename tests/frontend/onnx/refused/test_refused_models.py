@@ -200,9 +200,18 @@ def test_external_data_beside_the_model_are_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(got, x + floats(3))
 
 
-@pytest.mark.parametrize("location", ["../w.bin", "/etc/passwd", "lost.bin", "link.bin", "", "."])
+@pytest.mark.parametrize(
+    ("location", "why"),
+    [
+        ("../w.bin", ", outside the folder of the model"),
+        ("/etc/passwd", ", outside the folder of the model"),
+        ("link.bin", ", outside the folder of the model"),
+        ("lost.bin", ", which is not a file of its folder"),
+        (".", ", which is not a file of its folder"),
+    ],
+)
 def test_external_data_outside_the_folder_of_the_model_are_refused(
-    location: str, tmp_path: Path
+    location: str, why: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
@@ -210,8 +219,9 @@ def test_external_data_outside_the_folder_of_the_model_are_refused(
     (folder / "link.bin").symlink_to(tmp_path / "w.bin")
     path = folder / "model.onnx"
     path.write_bytes(external(location).SerializeToString())
-    with pytest.raises(IRKitError):
+    with pytest.raises(IRKitError) as caught:
         irkit.compile(path)
+    assert caught.value.message == f"{str(path)!r}: the data of tensor 'w' are in {location!r}{why}"
 
 
 def test_external_data_of_a_model_without_a_folder_are_refused(

@@ -1,6 +1,6 @@
 """Operators of single elements.
 
-Reading order: arithmetic, elementwise, activation.
+Reading order: arithmetic, narrow, elementwise, activation.
 """
 
 from irkit.frontend.onnx.convert.math.activation import (
@@ -40,6 +40,11 @@ from irkit.frontend.onnx.convert.math.elementwise import (
     identity,
     unary,
     variadic,
+)
+from irkit.frontend.onnx.convert.math.narrow import (
+    from_bits as from_bits,
+    narrowed as narrowed,
+    to_bits as to_bits,
 )
 from irkit.frontend.onnx.onnx_node import Converter
 

@@ -3,6 +3,13 @@
 import onnx
 
 from irkit.core import IRKitError
+from irkit.frontend.onnx.convert.math.narrow import (
+    float_bits,
+    float_layout,
+    float_of_bits,
+    narrowed,
+)
+from irkit.frontend.onnx.narrow_types import NARROW_TYPES
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import BOOL, F32, F64, I64, DType, from_numpy
@@ -25,12 +32,12 @@ def cast(node: OnnxNode) -> Value:
     Source: Cast-1 (the name of the type) to Cast-25 (its number).
     """
     if node.version >= 6:
-        return node.cast(node.input(0), element_type(node, node.integer("to")))
+        return _converted(node, node.integer("to"))
     name = node.text("to")
     number = dict(onnx.TensorProto.DataType.items()).get(name)
     if number is None:
         raise node.fail(f"{name!r} is not an element type")
-    return node.cast(node.input(0), element_type(node, number))
+    return _converted(node, number)
 
 
 def cast_like(node: OnnxNode) -> Value:
@@ -39,22 +46,45 @@ def cast_like(node: OnnxNode) -> Value:
     Source: CastLike-15 to CastLike-25.
     """
     like = node.input(1)
-    if node.range_of(like) is not None:
-        raise node.fail("conversion to a type of fewer than 8 bits is not supported")
-    return node.cast(node.input(0), node.dtype(like))
+    narrow = node.narrow_type(like)
+    if narrow is not None:
+        return _converted(node, narrow.number)
+    return _widened(node, node.input(0), node.dtype(like))
+
+
+def _converted(node: OnnxNode, number: int) -> Value:
+    x, narrow = node.input(0), NARROW_TYPES.get(number)
+    if narrow is None:
+        return _widened(node, x, element_type(node, number))
+    # Exponents alone are rounded as an attribute says, by default up.
+    mode = "nearest" if narrow.has_sign or narrow.limits else node.text("round_mode", "up")
+    if mode not in ("nearest", "up", "down"):
+        raise node.fail(f"round_mode is {mode!r}; expected nearest, up or down")
+    return narrowed(node, x, narrow, saturate=bool(node.integer("saturate", 1)), mode=mode)
+
+
+def _widened(node: OnnxNode, x: Value, dtype: DType) -> Value:
+    """Convert a tensor; one of a narrow type is not of that type any more."""
+    if node.narrow_type(x) is None:
+        return node.cast(x, dtype)
+    return node.op("cast", x, dtype=dtype)
 
 
 def bit_cast(node: OnnxNode) -> Value:
-    """Take the bits of integers as integers of the same width.
+    """Take the bits of numbers as numbers of another type of the same width.
 
-    Source: BitCast-26; to and from floats is not supported.
+    Source: BitCast-26. All NaNs have the same bits here.
     """
     x, kind = node.input(0), element_type(node, node.integer("to"))
-    if node.dtype(x).is_float or kind.is_float:
-        raise node.fail(f"bits of {node.dtype(x)} as {kind} are not supported, only of integers")
-    if node.dtype(x).bytes != kind.bytes:
-        raise node.fail(f"{node.dtype(x)} and {kind} differ in width")
-    return node.cast(x, kind)
+    own = node.dtype(x)
+    if own.bytes != kind.bytes or node.narrow_type(x) is not None:
+        raise node.fail(f"{own} and {kind} differ in width")
+    if own == kind:
+        return x
+    bits = float_bits(node, x) if own.is_float else node.cast(x, I64)
+    if not kind.is_float:
+        return node.cast(bits, kind)
+    return node.cast(float_of_bits(node, bits, *float_layout(kind)), kind)
 
 
 def element_type(node: OnnxNode, number: int) -> DType:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from irkit.frontend.onnx.convert.ml.table_size import in_table, table_size
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
 from irkit.ir import F32, I64
@@ -21,10 +22,10 @@ def label_encoder(node: OnnxNode) -> Value:
     if node.numpy_type(x) != keys.dtype:
         raise node.fail(f"its keys are {keys.dtype}, but its input is {node.dtype(x)}")
     # Of equal keys the last one counts. Whether a place was found is tested afterwards.
-    order = np.arange(len(keys))[::-1]
+    order = in_table(np.arange(len(keys))[::-1], table_size(len(keys)))
     known = node.constant(np.ascontiguousarray(keys[order]))
     wide = node.op("expand_dims", x, axes=(-1,))
-    node.check_size((*node.shape(x), len(keys)))
+    node.check_size((*node.shape(x), len(order)))
     place = node.op("argmax", node.cast(_same(node, wide, known), I64), axis=node.rank(x))
     found = _same(node, x, node.op("take", known, place, axis=0))
     value = node.op("take", node.constant(np.ascontiguousarray(values[order])), place, axis=0)

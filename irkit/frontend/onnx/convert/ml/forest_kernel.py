@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.frontend.onnx.convert.ml.forest import EQUAL, GREATER, LESS, MISSING, Forest
+from irkit.frontend.onnx.convert.ml.table_size import in_table, table_size
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value, tensor_type
 from irkit.ir import F32, F64, DType, PrimFunc, parse
@@ -41,22 +42,26 @@ def aggregated(node: OnnxNode, x: Value, forest: Forest, count: int, how: str) -
 def _arrays(forest: Forest, wide: DType, kind: DType) -> list[NDArray[Any]]:
     links = np.stack([forest.features, forest.tests, forest.true, forest.false], axis=1)
     trees = np.stack([forest.roots, forest.steps], axis=1)
-    # A kernel reads nothing past the end, but an array must have an element.
-    extra = 0 if len(forest.targets) else 1
+    nodes, weights = _sizes(forest)
     return [
-        links.astype(np.int32),
-        forest.thresholds.astype(f"f{wide.bytes}"),
+        in_table(links.astype(np.int32), nodes),
+        in_table(forest.thresholds.astype(f"f{wide.bytes}"), nodes),
         trees.astype(np.int32),
-        forest.first.astype(np.int32),
-        np.pad(forest.targets, (0, extra)).astype(np.int32),
-        np.pad(forest.weights, (0, extra)).astype(f"f{kind.bytes}"),
+        in_table(forest.first.astype(np.int32), nodes + 1),
+        in_table(forest.targets.astype(np.int32), weights),
+        in_table(forest.weights.astype(f"f{kind.bytes}"), weights),
     ]
+
+
+def _sizes(forest: Forest) -> tuple[int, int]:
+    """Return the sizes of the tables of nodes and of weights, of which only the first are read."""
+    return table_size(len(forest.true)), table_size(len(forest.targets))
 
 
 def _kernel(
     forest: Forest, rows: int, width: int, count: int, how: str, wide: DType, kind: DType
 ) -> PrimFunc:
-    nodes, trees, weights = len(forest.true), len(forest.roots), max(len(forest.targets), 1)
+    (nodes, weights), trees = _sizes(forest), len(forest.roots)
     steps = rows * int(forest.steps.sum())
     loop = "parallel" if steps >= _PARALLEL else "serial"
     head = (

@@ -7,6 +7,7 @@ from irkit.frontend.onnx.convert.nn.conv import (
     conv,
     conv_transpose,
 )
+from irkit.frontend.onnx.convert.nn.deform_conv import deform_conv
 from irkit.frontend.onnx.convert.nn.grid_sample import (
     grid_sample,
 )
@@ -44,6 +45,7 @@ from irkit.frontend.onnx.convert.nn.resize import (
     resize,
     upsample,
 )
+from irkit.frontend.onnx.convert.nn.roi_align import roi_align
 from irkit.frontend.onnx.convert.nn.window import (
     window_attributes as window_attributes,
 )
@@ -55,6 +57,7 @@ CONVERTERS: dict[str, Converter] = {
     "Col2Im": col2im,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "DeformConv": deform_conv,
     "GRU": gru,
     "GlobalAveragePool": global_average_pool,
     "GlobalLpPool": global_lp_pool,
@@ -73,6 +76,7 @@ CONVERTERS: dict[str, Converter] = {
     "RMSNormalization": rms_normalization,
     "RNN": rnn,
     "Resize": resize,
+    "RoiAlign": roi_align,
     "Upsample": upsample,
     "ai.onnx.preview.training.Adagrad": adagrad,
     "ai.onnx.preview.training.Adam": adam,

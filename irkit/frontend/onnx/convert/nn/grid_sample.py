@@ -46,8 +46,8 @@ def grid_sample(node: OnnxNode) -> Value:
             _inside(node, place, extent, align, padding)
             for place, extent in zip(places, spatial, strict=True)
         ]
-    taps = [
-        _taps(node, place, extent, align, mode, padding)
+    around = [
+        taps(node, place, extent, align, mode, padding)
         for place, extent in zip(places, spatial, strict=True)
     ]
     order = (0, *range(2, rank + 2), 1)
@@ -55,7 +55,7 @@ def grid_sample(node: OnnxNode) -> Value:
     flat = node.op("reshape", flat, shape=(n * math.prod(spatial), channels))
     image = node.constant((np.arange(n) * math.prod(spatial)).reshape(-1, *(1,) * rank))
     total: Value | None = None
-    for chosen in product(*taps):
+    for chosen in product(*around):
         place, weight = image, chosen[0][1]
         stride = math.prod(spatial)
         for extent, (index, _) in zip(spatial, chosen, strict=True):
@@ -99,7 +99,7 @@ def _reflected(node: OnnxNode, x: Value, extent: int, align: bool) -> Value:
     return node.op("add", node.op("minimum", rest, back), low)
 
 
-def _taps(
+def taps(
     node: OnnxNode, place: Value, extent: int, align: bool, mode: str, padding: str
 ) -> Sequence[tuple[Value, Value]]:
     """Return the indices around a place, each with its weight."""

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 
-from irkit.frontend.onnx.convert.math import element_type
+from irkit.frontend.onnx.convert.math import element_type, narrowed
 from irkit.frontend.onnx.convert.nn import window_attributes
-from irkit.frontend.onnx.narrow_integers import RANGES
+from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
 from irkit.frontend.onnx.onnx_node import Converter, OnnxNode
 from irkit.graph import Value, unpacked
-from irkit.ir import F32, I8, I16, I32, U8, DType
+from irkit.ir import F32, I16, I32, U8, DType
 
 
 def quantize_linear(node: OnnxNode) -> Value:
@@ -21,38 +20,28 @@ def quantize_linear(node: OnnxNode) -> Value:
     an axis, or one for each block along it.
     """
     x, scale, zero = node.input(0), node.input(1), node.optional(2)
-    limits: tuple[int, int] | None = None
+    kind: DType | NarrowType = U8
+    number = node.integer("output_dtype", 0) if node.version >= 21 else 0
     if zero is not None:
-        kind, limits = node.dtype(zero), node.range_of(zero)
-    else:
-        number = node.integer("output_dtype", 0) if node.version >= 21 else 0
-        kind, limits = _narrow_type(number) or (element_type(node, number) if number else U8, None)
+        kind = node.narrow_type(zero) or node.dtype(zero)
+    elif number:
+        kind = NARROW_TYPES.get(number) or element_type(node, number)
     scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
     wide = node.cast(x, F32) if node.dtype(x).bits == 16 or node.dtype(x).is_integer else x
     divided = node.op("divide", wide, node.cast(scale, node.dtype(wide)))
-    return _quantized(node, divided, zero, kind, limits)
+    return _quantized(node, divided, zero, kind)
 
 
-def _narrow_type(number: int) -> tuple[DType, tuple[int, int]] | None:
-    """Return the type that holds one of fewer than 8 bits, and its range."""
-    names = onnx.TensorProto.DataType
-    limits = RANGES.get(names.Name(number).lower()) if number in names.values() else None
-    return None if limits is None else (I8 if limits[0] < 0 else U8, limits)
-
-
-def _quantized(
-    node: OnnxNode,
-    x: Value,
-    zero: Value | None,
-    kind: DType,
-    limits: tuple[int, int] | None = None,
-) -> Value:
+def _quantized(node: OnnxNode, x: Value, zero: Value | None, kind: DType | NarrowType) -> Value:
+    if isinstance(kind, NarrowType) and kind.limits is None:
+        return narrowed(node, x, kind, saturate=bool(node.integer("saturate", 1)))
     rounded = node.op("round", x)
     if zero is not None:
         rounded = node.op("add", rounded, node.cast(zero, node.dtype(rounded)))
-    if limits is not None:
-        rounded = node.op("minimum", node.op("maximum", rounded, limits[0]), limits[1])
-        return node.in_range(node.cast(rounded, kind), limits)
+    if isinstance(kind, NarrowType) and kind.limits is not None:
+        low, high = kind.limits
+        return narrowed(node, node.op("minimum", node.op("maximum", rounded, low), high), kind)
+    assert isinstance(kind, DType)
     return node.cast(rounded, kind)  # Which saturates.
 
 
@@ -65,9 +54,10 @@ def dequantize_linear(node: OnnxNode) -> Value:
     kind = node.dtype(scale)
     number = node.integer("output_dtype", 0) if node.version >= 23 else 0
     scale = _spread(node, x, scale)
-    found = node.cast(x, I32)
+    wide = F32 if node.dtype(x).is_float else I32
+    found = node.cast(x, wide)
     if zero is not None:
-        found = node.op("subtract", found, node.cast(_spread(node, x, zero), I32))
+        found = node.op("subtract", found, node.cast(_spread(node, x, zero), wide))
     product = node.op("multiply", node.cast(found, F32), node.cast(scale, F32))
     return node.cast(product, element_type(node, number) if number else kind)
 

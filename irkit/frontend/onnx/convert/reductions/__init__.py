@@ -15,6 +15,7 @@ from irkit.frontend.onnx.convert.reductions.linear import (
     gemm,
     matmul,
 )
+from irkit.frontend.onnx.convert.reductions.mel import mel_weight_matrix
 from irkit.frontend.onnx.convert.reductions.reduction import (
     arg,
     reduce_l1,
@@ -41,6 +42,7 @@ CONVERTERS: dict[str, Converter] = {
     "Hardmax": hardmax,
     "LogSoftmax": log_softmax,
     "MatMul": matmul,
+    "MelWeightMatrix": mel_weight_matrix,
     "ReduceL1": reduce_l1,
     "ReduceL2": reduce_l2,
     "ReduceLogSum": reduce_log_sum,
@@ -57,6 +59,7 @@ CONVERTERS: dict[str, Converter] = {
 
 SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "DFT": (1, 2),
+    "MelWeightMatrix": (0, 1),
     "ReduceL1": (1,),
     "ReduceL2": (1,),
     "ReduceLogSum": (1,),

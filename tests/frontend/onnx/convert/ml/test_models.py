@@ -8,11 +8,13 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+import irkit
 from irkit.frontend.onnx import ImportFailed, import_onnx
 from irkit.graph import interpret
 from tests.frontend.onnx.convert.ml.tree_models import ml_model
 from tests.frontend.onnx.models import floats
 
+I64 = np.dtype(np.int64)
 TYPES = {
     np.dtype(np.float32): onnx.TensorProto.FLOAT,
     np.dtype(np.float64): onnx.TensorProto.DOUBLE,
@@ -169,6 +171,24 @@ def test_a_label_encoder_takes_nan_for_a_key() -> None:
     assert run("LabelEncoder", x, version=2, **attrs).tolist() == [20, 10, -7]
     with pytest.raises(ImportFailed, match="keys_strings holds strings"):
         run("LabelEncoder", x, version=2, keys_strings=["a"], values_int64s=[1])
+
+
+def test_tables_of_about_one_size_share_a_kernel() -> None:
+    def encoder(of: str, to: str, size: int) -> onnx.NodeProto:
+        keys, values = [*range(size)], [*range(7, 7 + size)]
+        attrs = {"keys_int64s": keys, "values_int64s": values}
+        return onnx.helper.make_node("LabelEncoder", [of], [to], domain="ai.onnx.ml", **attrs)
+
+    model = ml_model("LabelEncoder", (4,), {"keys_int64s": [0]}, version=2, dtype=TYPES[I64])
+    del model.graph.node[:]
+    output = model.graph.output[0].name
+    model.graph.node.extend([encoder("x0", "a", 9), encoder("a", output, 16)])
+    x = np.array([0, 8, 9, -3])
+    compiled = irkit.compile(model)
+    (got,) = compiled.run({"x0": x}).values()
+    np.testing.assert_array_equal(got, [14, 22, -1, -1])
+    searches = [call.kernel for call in compiled.plan.calls if "argmax" in call.kernel]
+    assert (len(searches), len(set(searches))) == (2, 1)
 
 
 def test_a_one_hot_encoder_gives_zeros_for_unknown_categories() -> None:
