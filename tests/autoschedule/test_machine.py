@@ -20,7 +20,7 @@ def test_the_machine_of_a_target_has_its_vectors_and_instructions_and_common_cac
 def test_settings_are_what_differs_from_the_generic_machine() -> None:
     assert GENERIC.settings == ()
     machine = Machine(vector_bytes=32, features=("avxvnni",))
-    assert machine.settings == (("vector_bytes", 32), ("features", ("avxvnni",)))
+    assert machine.settings == (("vector_bytes", 32), ("features", "avxvnni"))
     assert Machine.of_settings(machine.settings) == machine
 
 
