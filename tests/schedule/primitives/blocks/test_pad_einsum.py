@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, substitute, walk
-from irkit.ir import Allocate, Buffer, parse
+from irkit.ir import Allocate, Buffer, as_scheduled, parse
 from irkit.schedule import Schedule
 from tests.schedule.kernels import loop_extents, matmul, matmul_relu
 
@@ -42,7 +42,7 @@ def test_only_what_an_axis_indexes_is_padded() -> None:
 
 
 def test_extents_that_are_multiples_are_not_padded() -> None:
-    sch = Schedule(matmul(4, 8, 4))
+    sch = Schedule(as_scheduled(matmul(4, 8, 4)))
     before = sch.func
     assert sch.pad_einsum(sch.get_block("C"), [4, 4, 2]) == []
     assert sch.func is before

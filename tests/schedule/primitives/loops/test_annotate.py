@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from irkit.core import ScheduleError, same
-from irkit.ir import parse, script
+from irkit.ir import as_scheduled, parse, script
 from irkit.schedule import Schedule
 from tests.schedule.kernels import all_loops, chain
 
@@ -21,7 +21,7 @@ def test_hints_are_added_replaced_and_removed() -> None:
     assert 'with block("B", mine=((1, 2), "x")):' in text
     sch.unannotate(block, "mine")
     sch.unannotate(loop, "a.b")
-    assert same(sch.func, chain(8))
+    assert same(sch.func, as_scheduled(chain(8)))
 
 
 @pytest.mark.parametrize("value", [1j, object, (((1,),),), b"x"])

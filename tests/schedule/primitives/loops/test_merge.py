@@ -4,7 +4,7 @@ import pytest
 
 from irkit import te
 from irkit.core import ScheduleError, same
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, as_scheduled
 from irkit.schedule import Schedule
 from tests.schedule.kernels import all_loops, chain, matmul
 from tests.schedule.primitives.loops.programs import ORDERS, apart, planes, together
@@ -35,7 +35,7 @@ def test_complete_nests_are_merged_and_split_again() -> None:
     sch.merge(*inner)
     outer, _ = all_loops(sch)
     sch.fission(outer, sch.get_block("B"))
-    assert same(sch.func, func)
+    assert same(sch.func, as_scheduled(func))
 
 
 def test_a_statement_between_the_nests_moves_before_them_if_the_order_allows_it() -> None:
