@@ -9,20 +9,21 @@ import os
 import random
 import subprocess
 import sys
+from importlib import import_module
 from math import exp, log
 from typing import Any
 
 import numpy as np
-import torch
 
 import irkit
 from benchmarks.timing import paired
 from irkit import te, topi
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.codegen import host_target
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, as_dtype, numpy_dtype
 from irkit.runtime import num_threads
 
+torch: Any = import_module("torch")
 SEED, SHAPES, LEAST, MOST = 16, 20, 24, 1024
 KINDS = (("i8", "i8"), ("u8", "i8"), ("bf16", "bf16"), ("f16", "f16"))
 WORST = 10
@@ -62,13 +63,10 @@ def speed(m: int, k: int, n: int, a: str, b: str) -> tuple[float, float]:
     }  # fmt: skip
     left, right = (torch.from_numpy(v).to(kinds[t]) for v, t in ((x, a), (y, b)))
     bytes_ = a in ("i8", "u8")
-    multiply = torch._int_mm if bytes_ else torch.mm  # pyright: ignore[reportPrivateUsage]
+    multiply = torch._int_mm if bytes_ else torch.mm
     kernel = irkit.build(auto_schedule(product(m, k, n, a, b), machine()))
-    names = {"bf16": "bfloat16", "f16": "float16", "i8": "int8", "u8": "uint8"}
-    import ml_dtypes  # noqa: F401  # Registers bfloat16 with NumPy.
-
-    given = [v.astype(np.dtype(names[t])) for v, t in ((x, a), (y, b))]
-    result = np.zeros((m, n), np.int32 if bytes_ else np.dtype(names[a]))
+    given = [v.astype(numpy_dtype(as_dtype(t))) for v, t in ((x, a), (y, b))]
+    result = np.zeros((m, n), numpy_dtype(as_dtype("i32" if bytes_ else a)))
     kernel(*given, result)
     theirs = multiply(left, right).to(torch.float64).numpy()
     assert np.allclose(result.astype(np.float64), theirs, rtol=2.0**-7, atol=1e-3)
