@@ -11,8 +11,8 @@ class Target(msgspec.Struct, frozen=True):
     """What to generate code for; empty fields mean the host machine's value.
 
     ``features`` are LLVM feature flags, such as ``("+avx2", "-avx512f")``. ``opt_level`` is 0 to 3;
-    1 is for candidates that are compiled once and run a few times: it takes half the time, and no
-    loop over scalars becomes one over vectors.
+    1 is for candidates that are compiled once and run a few times: LLVM takes half the time, and
+    turns no loop over scalars into one over vectors, which can make such loops five times slower.
     """
 
     kind: str = "llvm"

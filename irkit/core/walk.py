@@ -1,7 +1,7 @@
 """Traversal without recursion: trees 100,000 deep and shared subexpressions are ordinary.
 
-An expression holds expressions only, which a test checks for every class. So who looks for
-statements does not enter expressions, which are nine nodes of ten.
+An expression holds expressions only, and in a statement it introduces nothing; a test checks that
+for every class. So who looks for statements does not enter expressions, nine nodes of ten.
 """
 
 from collections.abc import Iterator
@@ -105,7 +105,19 @@ def count_nodes(root: Node) -> int:
 
 def symbols_bound(root: Node) -> list[Node]:
     """Return every variable and buffer introduced below ``root``, in text order."""
-    return [symbol for node in walk(root) for symbol in BINDERS[node.__class__](node)]
+    if root.expression:  # A tensor expression can introduce the axes of a reduction.
+        return [symbol for node in walk(root) for symbol in BINDERS[node.__class__](node)]
+    found: list[Node] = []
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            found += BINDERS[node.__class__](node)
+            below = CHILDREN[node.__class__](node)
+            stack += [child for child in below[::-1] if not child.expression]
+    return found
 
 
 def symbols_used(root: Node) -> set[Node]:

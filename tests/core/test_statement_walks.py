@@ -7,11 +7,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from irkit.core import Node, fields, postorder, walk
+from irkit.core import Node, binders, fields, postorder, symbols_bound, walk
 from irkit.core.walk import may_be_expression, statements_postorder
 from irkit.fuzz import prim_funcs
 from irkit.ir import Block, Expr, For, If, Load, PrimFunc, Stmt, Store, View
 from irkit.phases.default import DEFAULT
+from irkit.te import Reduce
 
 WANTED: tuple[type[Node] | tuple[type[Node], ...], ...] = (
     Block, For, Stmt, (For, If), (Store, View), PrimFunc,
@@ -33,12 +34,13 @@ def classes_in(hint: Any) -> Iterator[type[Any]]:
         yield from classes_in(part)
 
 
-def test_an_expression_holds_expressions_only() -> None:
+def test_an_expression_holds_expressions_only_and_introduces_nothing() -> None:
     found = [cls for cls in subclasses(Node) if cls.expression]
     assert len(found) > 30
     for cls in found:
         hints = get_type_hints(cls)
         for field in fields(cls):
+            assert field.kind != "binder" or cls is Reduce  # It stands in no statement.
             if field.kind == "child":
                 held = [each for each in classes_in(hints[field.name]) if issubclass(each, Node)]
                 assert held
@@ -50,7 +52,9 @@ def test_classes_that_can_be_expressions_are_known() -> None:
     assert all(may_be_expression(on) for on in (Node, Expr, Load, (Store, Load)))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(prim_funcs())
 def test_walks_for_statements_find_all_of_them_in_order(func: PrimFunc) -> None:
     whole = [*walk(func)]
@@ -58,11 +62,15 @@ def test_walks_for_statements_find_all_of_them_in_order(func: PrimFunc) -> None:
         found = [*walk(func, on)]
         wanted = [node for node in whole if isinstance(node, on)]
         assert all(a is b for a, b in zip(found, wanted, strict=True))
+    bound = [symbol for node in whole for symbol in binders(node)]
+    assert all(a is b for a, b in zip(symbols_bound(func), bound, strict=True))
     below = [node for node in postorder(func) if not node.expression]
     assert all(a is b for a, b in zip(statements_postorder(func), below, strict=True))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(prim_funcs())
 def test_the_phases_give_the_same_with_and_without_the_shortcut(func: PrimFunc) -> None:
     quick = DEFAULT.run(func).script()

@@ -154,8 +154,15 @@ class ConflictTest:
             self._differs(p, q) for p, q in zip(self._runs(a), self._runs(b), strict=True)
         )
 
-    def _runs(self, access: Access) -> Iterator[Sum]:
-        """Yield each run of neighbouring dimensions as one row-major index."""
+    def _runs(self, access: Access) -> list[Sum]:
+        """Return each run of neighbouring dimensions as one row-major index."""
+        key = (id(access.buffer), *map(id, access.exprs))
+        known = self.sums.runs.get(key)
+        if known is None:
+            known = self.sums.runs[key] = access, list(self._joined(access))
+        return known[1]
+
+    def _joined(self, access: Access) -> Iterator[Sum]:
         rank, shape = len(access.exprs), access.buffer.shape
         for length in range(2, rank + 1):
             for first in range(rank - length + 1):

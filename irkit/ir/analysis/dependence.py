@@ -36,6 +36,7 @@ class Dependences:
         self._uses = uses_of(func)
         self._regions = access_regions(func)
         self._carried: dict[For, str | None] = {}
+        self._digits: dict[For, tuple[Dependences, list[For]] | None] = {}
 
     def carried(self, loop: For) -> str | None:
         """Return why iterations of a loop may depend on each other, or None if they certainly do
@@ -51,12 +52,19 @@ class Dependences:
     def _digits_carry(self, loop: For, reason: str) -> str | None:
         """Compare iterations digit by digit of the loop variable: two that differ have a first
         digit that differs."""
-        nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
-        if nest is None:
+        digits = self._by_digits(loop)
+        if digits is None:
             return reason
-        changed, loops = nest
-        apart = Dependences(changed)
+        apart, loops = digits
         return next(filter(None, map(apart._carries, loops)), None)
+
+    def _by_digits(self, loop: For) -> "tuple[Dependences, list[For]] | None":
+        """Return the dependences of the function with a nest over the digits of a loop, and the
+        loops of that nest, if its body uses them."""
+        if loop not in self._digits:
+            nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
+            self._digits[loop] = None if nest is None else (Dependences(nest[0]), nest[1])
+        return self._digits[loop]
 
     def has_effects(self, loop: For) -> bool:
         """Return True if an iteration does more than access memory."""
@@ -79,8 +87,7 @@ class Dependences:
         them writing."""
         if self.carried(loop) is None:
             return ()
-        nest = by_digits(PrimFunc("digits", self._params, self._body), loop)
-        digits = None if nest is None else (Dependences(nest[0]), nest[1])
+        digits = self._by_digits(loop)
         own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
         written = {self._uses.memory(store.buffer): None for store in walk(loop.body, Store)}
         return tuple(

@@ -125,6 +125,7 @@ class IndexSums(Atoms):
     def __init__(self, ranges: Ranges, values: Mapping[Var, Expr] | None = None) -> None:
         super().__init__(ranges)
         self.values = values or {}
+        self.runs: dict[tuple[int, ...], tuple[object, list[Sum]]] = {}  # See ConflictTest.
         # Atoms are compared as they are written: a load and a variable that holds what it found
         # earlier can differ, so inside an atom a variable does not stand for its value.
         self._written = Atoms(ranges)

@@ -60,6 +60,7 @@ def _carries(func: PrimFunc, loop: For) -> str:
     return reason if meet else ""
 
 
+@analysis
 def _sums(func: PrimFunc) -> IndexSums:
     lets = {let.var: let.value for let in walk(func.body, Let)}
     return IndexSums(loop_ranges(func), lets | axis_values(func))
