@@ -84,8 +84,9 @@ def _dims(tensor: onnx.TypeProto.Tensor) -> Iterator[int | str]:
 def check_declared(info: onnx.ValueInfoProto, found: Type, number: int, *, open_: bool) -> None:
     """Check that an output has the type and the dimensions that the model declares for it.
 
-    Where the model leaves shapes of inputs open (``open_``), only their number counts: exporters of such
-    models write 1 for a dimension that they do not know.
+    Where the model leaves shapes of inputs open (``open_``), only their number counts: exporters of
+    such models write 1 for a dimension that they do not know.
+
     Raises: ImportFailed.
     """
     declared = info.type.tensor_type
