@@ -21,6 +21,7 @@ from irkit.frontend.onnx.model_inputs import (
     fixed_sizes,
     fixed_values,
     input_infos,
+    leaves_open,
     tensor_of,
 )
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
@@ -142,9 +143,10 @@ class _Importer:
             if result in self.walk.known.sequences:
                 raise ImportFailed(f"output {name!r} is a sequence; only tensors are supported")
         cut = {each.name for each in self.walk.cuts}
+        is_open = any(leaves_open(info) for info in inputs)
         for info, result in zip(self.graph.output, results, strict=True):
             if info.name not in cut:
-                check_declared(info, result.type, self._number(result))
+                check_declared(info, result.type, self._number(result), open_=is_open)
         narrow = {
             n: self.known.narrow[v]
             for n, v in zip(names, results, strict=True)

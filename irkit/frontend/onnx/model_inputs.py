@@ -69,14 +69,23 @@ def _spec(info: onnx.ValueInfoProto) -> InputSpec:
     return InputSpec(info.name, dtype, tuple(_dims(tensor)))
 
 
+def leaves_open(info: onnx.ValueInfoProto) -> bool:
+    """Return True if the model does not say the whole shape of an input."""
+    tensor = tensor_of(info)
+    return not tensor.HasField("shape") or any(isinstance(dim, str) for dim in _dims(tensor))
+
+
 def _dims(tensor: onnx.TypeProto.Tensor) -> Iterator[int | str]:
     for dim in tensor.shape.dim:
         known = dim.HasField("dim_value") and dim.dim_value >= 0
         yield dim.dim_value if known else dim.dim_param
 
 
-def check_declared(info: onnx.ValueInfoProto, found: Type, number: int) -> None:
+def check_declared(info: onnx.ValueInfoProto, found: Type, number: int, *, open_: bool) -> None:
     """Check that an output has the type and the dimensions that the model declares for it.
+
+    Where the model leaves shapes of inputs open (``open_``), only their number counts: exporters of
+    such models write 1 for a dimension that they do not know.
 
     Raises: ImportFailed.
     """
@@ -91,7 +100,7 @@ def check_declared(info: onnx.ValueInfoProto, found: Type, number: int) -> None:
     dims = [as_int(dim) for dim in found.shape]
     wanted = [*_dims(declared)]
     if len(dims) != len(wanted) or any(
-        isinstance(want, int) and dim not in (None, want)
+        not open_ and isinstance(want, int) and dim not in (None, want)
         for dim, want in zip(dims, wanted, strict=True)
     ):
         said = ", ".join(str(want) or "?" for want in wanted)

@@ -19,6 +19,7 @@ from irkit.ir.numpy_types import NARROW
 from tests.frontend.onnx.node_cases import interpreted, native
 
 Array = NDArray[Any]
+finfo: Any = ml_dtypes.finfo  # pyright: ignore[reportUnknownMemberType]
 FLOATS = [each for each in NARROW_TYPES.values() if each.limits is None and each.has_sign]
 INTEGERS = [each for each in NARROW_TYPES.values() if each.limits]
 
@@ -36,7 +37,7 @@ def model_of(
     inputs = [helper.make_tensor_value_info("x", *x)]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", *y)])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    onnx.checker.check_model(made)
+    onnx.checker.check_model(made)  # pyright: ignore[reportUnknownMemberType]
     return made
 
 
@@ -206,7 +207,7 @@ def bit_cast(x: Array, to: "np.dtype[Any]") -> Array:
 def test_bits_of_floats_are_those_in_memory(names: tuple[str, str]) -> None:
     kinds: list[Any] = [np.dtype(getattr(ml_dtypes, name, name)) for name in names]
     floats, whole = kinds
-    limits: Any = ml_dtypes.finfo(floats)
+    limits = finfo(floats)
     tiny, least, most = limits.smallest_subnormal, limits.smallest_normal, limits.max
     values = np.array([0.0, 1.0, 1.5, 3.1, np.inf, tiny, least, most, least - tiny], floats)
     rng = np.random.default_rng(0)

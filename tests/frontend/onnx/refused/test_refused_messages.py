@@ -148,6 +148,18 @@ def test_sums_that_only_look_large_do_not_overflow() -> None:
     assert irkit.compile(model).run({"x": floats(2, 3)})["y"].shape == (2, 3)
 
 
+def test_an_output_may_be_declared_with_another_size_where_inputs_are_open() -> None:
+    model = model_of([RELU], {"x": ("n", 3)}, ["y"], opset=13)
+    for shape, right in (((1, 3), True), ((1,), False)):
+        info = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
+        model.graph.output[0].CopyFrom(info)
+        if right:  # As onnxmltools exports a classifier of lightgbm.
+            assert irkit.compile(model).run({"x": floats(5, 3)})["y"].shape == (5, 3)
+            continue
+        with pytest.raises(IRKitError, match=r"declared with shape \[1\]"):
+            import_onnx(model, shapes={"x": (5, 3)})
+
+
 def test_an_output_may_be_declared_with_other_names_of_dimensions() -> None:
     for shape in (("a", "b"), (2, "b"), (2, 3)):
         assert irkit.compile(declared(*shape)).run({"x": floats(2, 3)})["y"].shape == (2, 3)
