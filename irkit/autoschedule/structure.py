@@ -13,6 +13,10 @@ def spatial_axes(block: Block) -> list[Axis]:
     return [axis for axis in block.axes if axis.kind == "spatial"]
 
 
+def reduce_axes(block: Block) -> list[Axis]:
+    return [axis for axis in block.axes if axis.kind == "reduce"]
+
+
 def _is_any(load: Load) -> bool:
     return True
 
