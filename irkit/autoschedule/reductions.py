@@ -31,7 +31,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
     store = only_store(block)
     if _is_scheduled(sch, block):
         return
-    if store is not None and row_axis_of(block, store) is not None:
+    if row_axis_of(block) is not None:
         schedule_row(sch, block, machine)
         return
     tile = None if store is None else tile_of(block, store, machine)

@@ -17,25 +17,25 @@ _MOST_VECTORS = 4
 """As many accumulators hide the latency of an addition."""
 
 
-def row_axis_of(block: Block, store: Store) -> Axis | None:
+def row_axis_of(block: Block) -> Axis | None:
     """Return the reduce axis to run lanes along; None if the spatial axes serve better."""
     reduced = reduce_axes(block)
-    if not reduced or not _is_contiguous(block, store, reduced[-1]):
+    if not reduced or not _is_contiguous(block, reduced[-1]):
         return None
     extent = as_int(reduced[-1].extent)
     if extent is not None and extent < _FEWEST:
         return None
     spatial = [axis for axis in spatial_axes(block) if as_int(axis.extent) != 1]
-    if spatial and (_is_contiguous(block, store, spatial[-1]) or _multiplies(block, store)):
+    if spatial and (_is_contiguous(block, spatial[-1]) or _multiplies(block)):
         return None
     return reduced[-1]
 
 
-def _is_contiguous(block: Block, store: Store, axis: Axis) -> bool:
+def _is_contiguous(block: Block, axis: Axis) -> bool:
     """Return True if each input moves by one element along an axis, or not at all, and one does."""
-    moves = False
+    moves, own = False, {store.buffer for store in walk(block.body, on=Store)}
     for load in walk(block.body, on=Load):
-        if load.buffer is store.buffer or axis.var not in {
+        if load.buffer in own or axis.var not in {
             var for index in load.indices for var in variables(index)
         }:
             continue
@@ -48,10 +48,11 @@ def _is_contiguous(block: Block, store: Store, axis: Axis) -> bool:
     return moves
 
 
-def _multiplies(block: Block, store: Store) -> bool:
+def _multiplies(block: Block) -> bool:
     """Return True for a product of matrices: each operand has a spatial axis of its own."""
-    product = Product(block, store)
-    if not product.matches:
+    store = only_store(block)
+    product = None if store is None else Product(block, store)
+    if product is None or not product.matches:
         return False
     own = [
         {
@@ -66,13 +67,11 @@ def _multiplies(block: Block, store: Store) -> bool:
 
 def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
     """Reduce the innermost loop into vectors, those into one, and its lanes at the end."""
-    stored = only_store(sch.get(block))
-    if stored is None:
-        return
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
-    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), stored, machine)
+    width = min(store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store))
+    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), machine.vector_bytes // width)
     _, _, lane = sch.split(loops[-1], [None, vectors, lanes])
     one = sch.rfactor(lane)
     sch.compute_at(one, sch.get_loops(block)[-2])
@@ -94,9 +93,9 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
     sch.set_scope(one, "local")
 
 
-def _vectors(extent: int | None, stored: Store, machine: Machine) -> tuple[int, int]:
+def _vectors(extent: int | None, lanes: int) -> tuple[int, int]:
     """Return the lanes of a vector and the number of vectors: few enough for a short row."""
-    lanes, vectors = machine.vector_bytes // stored.buffer.dtype.bytes, _MOST_VECTORS
+    vectors = _MOST_VECTORS
     if extent is not None:
         while lanes > extent:
             lanes //= 2

@@ -8,7 +8,7 @@ from irkit.autoschedule.row_reductions import reduce_in_lanes, row_axis_of
 from irkit.autoschedule.structure import blocks_of, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
-from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
+from irkit.schedule import BlockRef, LoopRef, Schedule
 
 _MOST_HOSTS = 4
 
@@ -22,11 +22,8 @@ def schedule_row(sch: Schedule, block: Block, machine: Machine) -> None:
     row = _join_row(sch, ref)
     for each in [ref] if row is None else sch.get_child_blocks(row):
         now = sch.get(each)
-        store = only_store(now)
-        if store is None:
-            continue
         if now.init is not None:
-            if row_axis_of(now, store) is not None:
+            if row_axis_of(now) is not None:
                 reduce_in_lanes(sch, each, machine)
         elif sch.get_loops(each)[-1] != row:
             vectorize_last(sch, now, machine)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL", "NUMBA")
-_ROUNDS = 9
+_ROUNDS = 25
 
 
 def main(arguments: list[str]) -> None:
