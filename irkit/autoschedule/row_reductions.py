@@ -70,8 +70,10 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
-    width = min(store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store))
-    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), machine.vector_bytes // width)
+    widths = [store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store)]
+    most = max(1, _MOST_VECTORS // len(widths))  # Several values have accumulators of their own.
+    lanes = machine.vector_bytes // min(widths)
+    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), lanes, most)
     _, _, lane = sch.split(loops[-1], [None, vectors, lanes])
     one = sch.rfactor(lane)
     sch.compute_at(one, sch.get_loops(block)[-2])
@@ -89,13 +91,13 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
         lane, steps = _lane_steps(sch, one, 0)
         sch.reorder(*steps, lane)
         _start_before(sch, one, steps[0], ())
-    sch.unroll(sch.get_loops(block)[-1])
+    if len(widths) == 1:
+        sch.unroll(sch.get_loops(block)[-1])
     sch.set_scope(one, "local")
 
 
-def _vectors(extent: int | None, lanes: int) -> tuple[int, int]:
+def _vectors(extent: int | None, lanes: int, vectors: int) -> tuple[int, int]:
     """Return the lanes of a vector and the number of vectors: few enough for a short row."""
-    vectors = _MOST_VECTORS
     if extent is not None:
         while lanes > extent:
             lanes //= 2
@@ -120,7 +122,7 @@ def _start_before(
     start = sch.decompose_reduction(block, step)
     for loop in unrolled:
         sch.unroll(loop)
-        if step != loop:
+        if step.var is not loop.var:
             sch.unroll(sch.get_loops(start)[-2])
     for each in (start, block):
         sch.vectorize(sch.get_loops(each)[-1])

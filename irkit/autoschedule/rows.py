@@ -25,7 +25,7 @@ def schedule_row(sch: Schedule, block: Block, machine: Machine) -> None:
         if now.init is not None:
             if row_axis_of(now) is not None:
                 reduce_in_lanes(sch, each, machine)
-        elif sch.get_loops(each)[-1] != row:
+        elif row is not None and sch.get_loops(each)[-1].var is not row.var:
             vectorize_last(sch, now, machine)
 
 

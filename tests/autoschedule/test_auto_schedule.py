@@ -120,15 +120,6 @@ def test_kernels_too_large_to_check_stay_plain_loops() -> None:
     assert auto_schedule(func) is func
 
 
-def test_symbolic_kernels_stay_plain_loops() -> None:
-    n = te.var("n")
-    x = te.placeholder((n, 8), name="x")
-    r = te.reduce_axis((0, 8), name="r")
-    y = te.compute((n,), lambda i: te.sum(x[i, r], axis=r), name="y")
-    func = te.create_prim_func([x, y])
-    assert auto_schedule(func) is func
-
-
 @pytest.mark.parametrize(
     "build",
     [
