@@ -21,7 +21,7 @@ def vectorize_last(sch: Schedule, block: Block, machine: Machine) -> None:
     loop = sch.get_loops(BlockRef(block.name))[-1]
     extent = as_int(sch.loop(loop).end)
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
-    if extent is not None and extent < lanes or store.indices[-1:] != (last.var,):
+    if (extent is not None and extent < lanes) or store.indices[-1:] != (last.var,):
         return
     _, lane = sch.split(loop, [None, lanes])
     sch.vectorize(lane)

@@ -42,7 +42,11 @@ def test_reductions_of_whole_numbers_are_exact(
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1), label="axes")
     x = te.placeholder(tuple(shape), dtype=dtype, name="x")
     func = te.create_prim_func([x, getattr(topi, kind)(x, sorted(axes), keep)])
-    given = np.random.default_rng(0).integers(-3, 4, shape).astype(dtype.replace("i", "int").replace("f", "float"))
+    given = (
+        np.random.default_rng(0)
+        .integers(-3, 4, shape)
+        .astype(dtype.replace("i", "int").replace("f", "float"))
+    )
     wanted = REDUCERS[kind](given, axis=tuple(axes), keepdims=keep)
     wanted = np.asarray(wanted).astype(given.dtype)
     found = np.zeros_like(wanted)

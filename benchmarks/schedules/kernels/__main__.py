@@ -5,7 +5,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL", "NUMBA")
 _ROUNDS = 25

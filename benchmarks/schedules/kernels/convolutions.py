@@ -39,7 +39,7 @@ def _layer(rng: np.random.Generator, threads: int) -> Case:
     x, w = floats(rng, 1, into, side, side), floats(rng, out, into // groups, kernel, kernel)
     pads, strides = (kernel // 2,) * 4, (stride, stride)
     places = te.placeholder(x.shape, name="x"), te.placeholder(w.shape, name="w")
-    y = topi.nn.conv(*places, strides=strides, pads=pads, group=groups)
+    y = topi.nn.conv(*places, strides=strides, pads=pads, groups=groups)
     given = torch.from_numpy(x), torch.from_numpy(w)
     by_torch = partial(
         torch.nn.functional.conv2d, *given, None, strides, (kernel // 2,) * 2, 1, groups

@@ -41,7 +41,9 @@ def _matrix(rng: np.random.Generator) -> Any:
 def _case(
     kind: str, make: Callable[..., Tensor], inputs: list[Any], out: Any, peers: dict[str, Any]
 ) -> Case:
-    places = [te.placeholder(each.shape, name=name) for name, each in zip("xgb", inputs)]
+    places = [
+        te.placeholder(each.shape, name=name) for name, each in zip("xgb", inputs, strict=False)
+    ]
     func = te.create_prim_func([*places, make(*places)])
     shape = " x ".join(map(str, inputs[0].shape))
     return Case(f"{kind} {shape}", func, [*inputs, out], peers)

@@ -46,13 +46,10 @@ class Combination(msgspec.Struct, frozen=True):
             value = self.single.joined(buffers[0][place], gathered[0])
             return Store(buffers[0], place, value, span=span)
         copies: dict[Node, Node] = {
-            var: Var(var.name, var.dtype)
-            for var in (*self.rights, *[let.var for let in self.lets])
+            var: Var(var.name, var.dtype) for var in (*self.rights, *[let.var for let in self.lets])
         }
         loads = self._loads(buffers, place)
-        results = [
-            _replaced(substitute(store.value, copies), loads) for store in self.stores
-        ]
+        results = [_replaced(substitute(store.value, copies), loads) for store in self.stores]
         body = seq(
             *[
                 Store(buffer, place, value, span=span)
@@ -147,7 +144,9 @@ def _is_closed(func: PrimFunc, block: Block, found: Combination) -> bool:
         if not _free_variables(value) <= known:
             return False
     values = [store.value for store in found.begun or ()]
-    return not any(_free_variables(value) or any(True for _ in walk(value, Load)) for value in values)
+    return not any(
+        _free_variables(value) or any(True for _ in walk(value, Load)) for value in values
+    )
 
 
 def _free_variables(value: Expr) -> set[Var]:

@@ -26,9 +26,9 @@ from irkit.ir import (
 )
 from irkit.ir.analysis import same_place
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.combination import Combination, combination_of
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
-from irkit.schedule.analysis.combination import Combination, combination_of
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.analysis.reduction_steps import unless_empty
 from irkit.schedule.checks.reduced_loops import check_unmixed
@@ -99,9 +99,7 @@ def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combination
             at=block,
         )
     begun = found.begun
-    if begun is None or not all(
-        same_place(a, b) for a, b in zip(begun, found.stores, strict=True)
-    ):
+    if begun is None or not all(same_place(a, b) for a, b in zip(begun, found.stores, strict=True)):
         raise ScheduleError(
             f"cannot {what}: the init of {block.name!r} initialises something else", at=block
         )

@@ -260,7 +260,9 @@ def test_argmax_in_parts_keeps_ties_and_nan(last: bool) -> None:
     _, r = sch.get_loops(sch.get_block("argmax"))
     sch.rfactor(sch.split(r, [None, 4])[1])
     nan, inf = np.nan, np.inf
-    rows = np.array([[1, 2, 2, 0, nan, 2, nan, 1, 0, nan, 3], [-inf] * 11, [0, 5, 1, 5, 5] + [2] * 6])
+    rows = np.array(
+        [[1, 2, 2, 0, nan, 2, nan, 1, 0, nan, 3], [-inf] * 11, [0, 5, 1, 5, 5] + [2] * 6]
+    )
     wanted, found = np.zeros(3, np.int64), np.zeros(3, np.int64)
     interpret(func, rows.astype(np.float32), wanted)
     interpret(sch.func, rows.astype(np.float32), found)
