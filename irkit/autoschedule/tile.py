@@ -50,12 +50,23 @@ def tile_of(block: Block, store: Store, machine: Machine) -> Tile | None:
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
     vectors = min(_MOST_VECTORS, -(-whole // lanes))
-    row = row_axis(Product(block, store), spatial, last)
+    found = row_axis(Product(block, store), spatial, last)
+    row, shared = found if found is not None else (None, 1)
     most = machine.vector_registers // 2 // vectors  # Half of the registers hold accumulators.
-    rows = _divisor(as_int(row.extent) or 1, most) if row is not None else 1
+    whole_axis = row is not None and shared == as_int(row.extent)
+    rows = _rows(shared, most) if whole_axis else _divisor(shared, most)
     beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
     place = spatial.index(row) if row is not None and beside else -1
     return Tile(fused, extent, lanes, vectors, place, rows if beside else 1)
+
+
+def _rows(extent: int, most: int) -> int:
+    """Return the number of rows of a tile: a divisor of the extent, or, where those are small, one
+    that leaves few rows of the last tile unused."""
+    exact = _divisor(extent, most)
+    if 2 * exact >= most or extent <= most:
+        return exact
+    return -(-extent // -(-extent // most))
 
 
 def _divisor(extent: int, most: int) -> int:
