@@ -5,15 +5,13 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
-import math
-
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
-from irkit.autoschedule.structure import reduce_axes, spatial_axes
+from irkit.autoschedule.structure import spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
-from irkit.ir import Block, Buffer, Expr, Load, Store, Var, as_int, linear
+from irkit.ir import Block, Buffer, Expr, Load, Store, Var, linear
 from irkit.schedule import (
     BlockRef,
     LoopRef,
@@ -25,6 +23,7 @@ from irkit.schedule import (
 )
 
 _MOST_STEP = 4
+_LONG = 3
 
 
 def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
@@ -82,8 +81,9 @@ def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[
 
 def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
     """Make the lanes of a tile read neighbours: an input that is read at every s-th element is
-    stored by remainders of s, if that is not more work than reading it once."""
-    reused = math.prod(as_int(axis.extent) or 1 for axis in reduce_axes(block))
+    stored by remainders of s, if the rows of a tile read it often or lines are short."""
+    if tile.row < 0 and tile.extent >= _LONG * tile.lanes:
+        return  # Whole vectors are read and shuffled; only those at the end of a line gather.
     line = spatial_axes(block)[-1].var
     for load in list(walk(block.body, on=Load)):
         step = _step(load, line)
@@ -93,10 +93,7 @@ def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
         def by_remainder(*indices: Expr, step: int = step) -> list[Expr]:
             return [*indices[:-1], indices[-1] % step, indices[-1] // step]
 
-        made = _producer(sch, load.buffer)
-        if made is None and tile.row < 0 and reused <= step:
-            continue
-        made = made or sch.cache_read(BlockRef(block.name), load.buffer)
+        made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
         sch.transform_layout(made, by_remainder)
 
 
