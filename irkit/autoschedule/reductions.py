@@ -6,6 +6,8 @@ tile before it is stored.
 """
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.row_reductions import row_axis_of
+from irkit.autoschedule.rows import schedule_row
 from irkit.autoschedule.structure import spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
@@ -21,12 +23,18 @@ from irkit.schedule import (
 )
 
 _MOST_STEP = 4
+_LONG = 3
 
 
 def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
     """Tile a reduction so that accumulators stay in registers, and finish each tile before the
     next."""
     store = only_store(block)
+    if _is_scheduled(sch, block):
+        return
+    if row_axis_of(block) is not None:
+        schedule_row(sch, block, machine)
+        return
     tile = None if store is None else tile_of(block, store, machine)
     if store is None or tile is None:
         return
@@ -40,6 +48,14 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
         sch.decompose_reduction(ref, reduced[0])
     sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
+
+
+def _is_scheduled(sch: Schedule, block: Block) -> bool:
+    """Return True if the rule for another block has scheduled this one too."""
+    loops = sch.get_loops(BlockRef(block.name))
+    if sch.get(BlockRef(block.name)).init is None:
+        return True
+    return any(sch.loop(loop).kind != "serial" for loop in loops)
 
 
 def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[LoopRef]]:
@@ -65,9 +81,9 @@ def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[
 
 def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
     """Make the lanes of a tile read neighbours: an input that is read at every s-th element is
-    stored by remainders of s."""
-    if tile.row < 0:
-        return
+    stored by remainders of s, if the rows of a tile read it often or lines are short."""
+    if tile.row < 0 and tile.extent >= _LONG * tile.lanes:
+        return  # Whole vectors are read and shuffled; only those at the end of a line gather.
     line = spatial_axes(block)[-1].var
     for load in list(walk(block.body, on=Load)):
         step = _step(load, line)

@@ -6,11 +6,13 @@ from irkit.ir import (
     Axis,
     Block,
     Expr,
+    FloorDiv,
     For,
     Load,
     Mul,
     Stmt,
     Store,
+    Var,
     as_int,
     const,
     is_const,
@@ -44,6 +46,10 @@ def operations(root: Stmt) -> int | None:
 
 def spatial_axes(block: Block) -> list[Axis]:
     return [axis for axis in block.axes if axis.kind == "spatial"]
+
+
+def reduce_axes(block: Block) -> list[Axis]:
+    return [axis for axis in block.axes if axis.kind == "reduce"]
 
 
 def _is_any(load: Load) -> bool:
@@ -85,13 +91,32 @@ def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
     return True
 
 
-def row_axis(product: Product, spatial: list[Axis], last: Axis) -> Axis | None:
-    """Find the axis to unroll: the vectorized operand does not depend on it, so its vectors are
-    reused."""
+def row_axis(product: Product, spatial: list[Axis], last: Axis) -> tuple[Axis, int] | None:
+    """Find the axis to unroll, and how many of its values may share vectors: those for which the
+    vectorized operand is the same.
+
+    That operand does not depend on the axis, or only on its quotient by a number (its group).
+    """
     if not product.matches:
         return None
     carriers = [side for side in product.operands if product.moves(side, last)]
     if len(carriers) != 1:
         return None
-    free = [axis for axis in spatial[:-1] if not product.moves(carriers[0], axis)]
-    return max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)
+    found = [(axis, _shared(carriers[0], axis)) for axis in spatial[:-1]]
+    shared = [(axis, count) for axis, count in found if count > 1]
+    return max(shared, key=lambda pair: pair[1], default=None)
+
+
+def _shared(operand: Expr, axis: Axis) -> int:
+    """Return how many consecutive values of an axis read the same, from each multiple of that on;
+    1 if that is not known."""
+    extent = as_int(axis.extent) or 1
+    used = sum(var is axis.var for var in walk(operand, on=Var))
+    if not used:
+        return extent
+    quotients = [each for each in walk(operand, on=FloorDiv) if each.a is axis.var]
+    sizes = {as_int(each.b) or 1 for each in quotients}
+    if len(quotients) != used or len(sizes) != 1:
+        return 1
+    (size,) = sizes
+    return size if size > 1 and extent % size == 0 else 1

@@ -4,10 +4,13 @@ import msgspec
 
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Product, move_as_one, row_axis, spatial_axes
-from irkit.ir import Block, Expr, Store, as_int
+from irkit.core import walk
+from irkit.ir import Axis, Block, Expr, Load, Store, as_int
+from irkit.schedule import variables
 
 _FEWEST_LANES = 4
 _MOST_VECTORS = 2
+_MOST_FAR_VECTORS = 8
 
 
 class Tile(msgspec.Struct, frozen=True):
@@ -49,13 +52,36 @@ def tile_of(block: Block, store: Store, machine: Machine) -> Tile | None:
         return None
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
-    vectors = min(_MOST_VECTORS, -(-whole // lanes))
-    row = row_axis(Product(block, store), spatial, last)
+    found = row_axis(Product(block, store), spatial, last)
+    far = found is None and _is_far(block, spatial[-1])
+    vectors = min(_MOST_FAR_VECTORS if far else _MOST_VECTORS, -(-whole // lanes))
+    row, shared = found if found is not None else (None, 1)
     most = machine.vector_registers // 2 // vectors  # Half of the registers hold accumulators.
-    rows = _divisor(as_int(row.extent) or 1, most) if row is not None else 1
+    whole_axis = row is not None and shared == as_int(row.extent)
+    rows = _rows(shared, most) if whole_axis else _divisor(shared, most)
     beside = row is not None and rows > 1 and not (fused and row is spatial[-2])
     place = spatial.index(row) if row is not None and beside else -1
     return Tile(fused, extent, lanes, vectors, place, rows if beside else 1)
+
+
+def _is_far(block: Block, line: Axis) -> bool:
+    """Return True if each step of the innermost reduction reads another line of an input: then a
+    tile reads as much of it as possible, one neighbour after the other."""
+    reduced = [axis.var for axis in block.axes if axis.kind == "reduce"]
+    return bool(reduced) and all(
+        line.var in variables(load.indices[-1]) and reduced[-1] not in variables(load.indices[-1])
+        for load in walk(block.body, on=Load)
+        if reduced[-1] in {var for index in load.indices for var in variables(index)}
+    )
+
+
+def _rows(extent: int, most: int) -> int:
+    """Return the number of rows of a tile: a divisor of the extent, or, where those are small, one
+    that leaves few rows of the last tile unused."""
+    exact = _divisor(extent, most)
+    if 2 * exact >= most or extent <= most:
+        return exact
+    return -(-extent // -(-extent // most))
 
 
 def _divisor(extent: int, most: int) -> int:

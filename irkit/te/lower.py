@@ -241,7 +241,10 @@ def _nest(
     places = _StageBindings(tuple(buffers[tensor] for tensor in op.outputs), at, values, buffers)
     body, init, reduces = make(op, places)
     used = axes if reduces else axes[: len(op.axis)]
-    result: Stmt = Block(name, tuple(used), body, init, attrs=op.attrs)
+    attrs = op.attrs
+    if init is not None and len(op.outputs) > 1 and "reassoc" not in dict(attrs):
+        attrs = (*attrs, ("reassoc", True))  # Reducers of te are associative and commutative.
+    result: Stmt = Block(name, tuple(used), body, init, attrs=attrs)
     for axis in reversed(used):
         assert isinstance(axis.binding, Var)
         result = For(axis.binding, Const(0, I64), axis.extent, result)

@@ -27,11 +27,13 @@ from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 
 
-def conv_relu(channels: int, size: int, out: int, kernel: int, pad: int, stride: int) -> PrimFunc:
-    x = te.placeholder((1, channels, size, size), name="x")
-    w = te.placeholder((out, channels, kernel, kernel), name="w")
-    b = te.placeholder((out,), name="b")
-    y = topi.nn.conv(x, w, b, strides=(stride, stride), pads=(pad,) * 4)
+def conv_relu(
+    channels: int, size: int, out: int, kernel: int, pad: int, stride: int, groups: int = 1
+) -> PrimFunc:
+    x = te.placeholder((1, channels * groups, size, size), name="x")
+    w = te.placeholder((out * groups, channels, kernel, kernel), name="w")
+    b = te.placeholder((out * groups,), name="b")
+    y = topi.nn.conv(x, w, b, strides=(stride, stride), pads=(pad,) * 4, groups=groups)
     return te.create_prim_func([x, w, b, topi.nn.relu(y)])
 
 
@@ -53,19 +55,20 @@ def agree(before: PrimFunc, after: PrimFunc, *, native: PrimFunc | None = None) 
         np.testing.assert_array_equal(fresh[-1], arrays[-1])
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(
     channels=st.integers(1, 3),
     size=st.integers(4, 9),
-    out=st.sampled_from([1, 2, 3, 8]),
+    out=st.sampled_from([1, 2, 3, 8, 17, 19]),
     kernel=st.integers(1, 3),
     pad=st.integers(0, 1),
     stride=st.integers(1, 2),
+    groups=st.sampled_from([1, 1, 2, 3]),
 )
 def test_a_scheduled_convolution_computes_the_same(
-    channels: int, size: int, out: int, kernel: int, pad: int, stride: int
+    channels: int, size: int, out: int, kernel: int, pad: int, stride: int, groups: int
 ) -> None:
-    func = conv_relu(channels, size, out, kernel, pad, stride)
+    func = conv_relu(channels, size, out, kernel, pad, stride, groups)
     scheduled = auto_schedule(func)
     assert verify(scheduled) == []
     agree(func, scheduled, native=DEFAULT.run(scheduled))
@@ -116,15 +119,6 @@ def test_kernels_too_large_to_check_stay_plain_loops() -> None:
     x = te.placeholder((1, 1 << 50), name="x")
     r = te.reduce_axis((0, 4), name="r")
     y = te.compute((1, 1 << 50), lambda i, j: te.sum(x[i, j] * (r + 1), axis=r), name="y")
-    func = te.create_prim_func([x, y])
-    assert auto_schedule(func) is func
-
-
-def test_symbolic_kernels_stay_plain_loops() -> None:
-    n = te.var("n")
-    x = te.placeholder((n, 8), name="x")
-    r = te.reduce_axis((0, 8), name="r")
-    y = te.compute((n,), lambda i: te.sum(x[i, r], axis=r), name="y")
     func = te.create_prim_func([x, y])
     assert auto_schedule(func) is func
 

@@ -19,6 +19,7 @@ from irkit.core import IRKitError
 from irkit.ir import I64, Broadcast, DType, Expr, Load, Ramp, Store, as_int
 
 Access = Union[Load, Store]
+_MOST_STEP = 4
 
 
 def load(scope: FunctionScope, node: Load) -> str:
@@ -110,7 +111,50 @@ def _read(scope: FunctionScope, node: Load, lanes: int) -> str:
         scalar = memory_type(node.dtype.element)
         one = scope.text.op(f"load {scalar}, ptr {pointer}, align {align}")
         return broadcast(scope, scalar, one, lanes)
+    step = _small_step(scope, node)
+    if step is not None and lanes >= step:
+        return _read_by_steps(scope, node, lanes, step)
     return _gather(scope, node, lanes, _all(lanes))
+
+
+def _small_step(scope: FunctionScope, node: Load) -> int | None:
+    """Return the distance of the elements of a load along a dimension of stride 1, if it is a small
+    constant above 1."""
+    strides = scope.place(node.buffer).strides
+    pairs = zip(node.indices, strides, strict=True)
+    vectors = [(index, stride) for index, stride in pairs if not _is_uniform(index)]
+    index, stride = vectors[0]
+    if len(vectors) > 1 or not isinstance(index, Ramp) or stride != 1:
+        return None
+    step = as_int(index.stride)
+    return step if step is not None and 1 < step <= _MOST_STEP else None
+
+
+def _read_by_steps(scope: FunctionScope, node: Load, lanes: int, step: int) -> str:
+    """Read all elements between the first and the last as whole vectors, and choose: a gather takes
+    a load for each lane."""
+    kind, align, text = memory_type(node.dtype), node.dtype.bytes, scope.text
+    element = memory_type(node.dtype.element)
+    first = _address(scope, node, inbounds=True)
+    last = (lanes - 1) * (step - 1)  # The last vector ends at the last element.
+    begins = [part * lanes for part in range(step - 1)] + [last]
+    found = ""
+    for part, begin in enumerate(begins):
+        at = text.op(f"getelementptr inbounds {element}, ptr {first}, i64 {begin}")
+        read = text.op(f"load {kind}, ptr {at}, align {align}")
+        if not found:
+            found = read
+            continue
+        chosen: list[str] = []
+        for lane in range(lanes):
+            place = lane * step
+            if min(place // lanes, step - 1) == part:
+                chosen.append(f"i32 {lanes + place - begin}")
+            else:  # Found before; vectors that follow replace the rest.
+                chosen.append(f"i32 {place % lanes if part == 1 else lane}")
+        order = f"<{lanes} x i32> <{', '.join(chosen)}>"
+        found = text.op(f"shufflevector {kind} {found}, {kind} {read}, {order}")
+    return found
 
 
 def _read_masked(scope: FunctionScope, node: Load, lanes: int, mask: str) -> str:

@@ -15,7 +15,6 @@ from irkit.ir import (
     If,
     PrimFunc,
     Stmt,
-    Store,
     Var,
     const,
     is_const,
@@ -25,8 +24,9 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
-from irkit.ir.analysis import Accumulation, accumulation_of, same_place
+from irkit.ir.analysis import same_place
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.combination import Combination, combination_of
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
@@ -42,7 +42,8 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
 
     The partial results go to a new buffer with an additional dimension at ``factor_axis``. The
     block that computes them is named ``NAME_rf`` and keeps the loops, where ``var`` is now spatial.
-    Sums and products of floats are evaluated in another order.
+    Sums and products of floats are evaluated in another order. A reduction of several values needs
+    the attribute ``reassoc`` of its block, which te writes.
     Raises: ScheduleError if the block under the loop is not an associative and commutative
     reduction, or shares its reduction loops with other statements.
     """
@@ -50,25 +51,30 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
     what = f"factor the reduction over {var.name!r}"
     block, combine = _reduction(func, loop, what)
     parts = _parts(func, block, loop, what)
-    old = combine.store.buffer
-    rank = old.rank
+    rank = combine.rank
     if not -rank - 1 <= factor_axis <= rank:
         raise ScheduleError(
-            f"cannot {what}: factor_axis must be 0 to {rank}, as {old.name!r} has {rank} "
+            f"cannot {what}: factor_axis must be 0 to {rank}, as {combine.stores[0].buffer.name!r} "
+            f"has {rank} "
             f"dimensions; found {factor_axis}",
             at=block,
         )
     place = factor_axis if factor_axis >= 0 else factor_axis + rank + 1
     span = Span("schedule", "rfactor", parent=block.span)
-    shape = (*old.shape[:place], loop.end, *old.shape[place:])
-    partial = old.replace(name=f"{old.name}_rf", shape=shape, strides=None)
+    partial = tuple(_partial_buffer(each.buffer, loop.end, place) for each in combine.stores)
     top = parts.chain[0]
     inner = _partial_block(func, block, combine, parts, partial, place, span)
     first = nested(parts.chain, inner)
     some = unless_empty(func, inner)
-    second = _final_nest(block, combine, parts, partial, place, some, span)
-    made = replace_stmts(func, {top: Allocate(partial, seq(first, second), span=span)})
-    return made, inner.name
+    made = seq(first, _final_nest(block, combine, parts, partial, place, some, span))
+    for buffer in reversed(partial):
+        made = Allocate(buffer, made, span=span)
+    return replace_stmts(func, {top: made}), inner.name
+
+
+def _partial_buffer(old: Buffer, extent: Expr, place: int) -> Buffer:
+    shape = (*old.shape[:place], extent, *old.shape[place:])
+    return old.replace(name=f"{old.name}_rf", shape=shape, strides=None)
 
 
 class _ReductionLoops(msgspec.Struct, frozen=True):
@@ -80,20 +86,20 @@ class _ReductionLoops(msgspec.Struct, frozen=True):
     reducing: frozenset[Var]
 
 
-def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Accumulation]:
+def _reduction(func: PrimFunc, loop: For, what: str) -> tuple[Block, Combination]:
     blocks = blocks_below(loop)
     if len(blocks) != 1:
         raise ScheduleError(f"cannot {what}: it contains {len(blocks)} blocks, not one", at=loop)
     block = blocks[0]
-    found = accumulation_of(func, block)
+    found = combination_of(func, block)
     if found is None or block.init is None:
         raise ScheduleError(
             f"cannot {what}: block {block.name!r} is not a sum, product, min, max, and, or "
-            "of one element with an init",
+            "of one element with an init, nor a reduction of several values that te made",
             at=block,
         )
-    init = block.init
-    if not isinstance(init, Store) or not same_place(init, found.store):
+    begun = found.begun
+    if begun is None or not all(same_place(a, b) for a, b in zip(begun, found.stores, strict=True)):
         raise ScheduleError(
             f"cannot {what}: the init of {block.name!r} initialises something else", at=block
         )
@@ -142,9 +148,9 @@ def _used_directly(block: Block, loops: set[Var]) -> Var | None:
 def _partial_block(
     func: PrimFunc,
     block: Block,
-    combine: Accumulation,
+    combine: Combination,
     parts: _ReductionLoops,
-    partial: Buffer,
+    partial: tuple[Buffer, ...],
     place: int,
     span: Span,
 ) -> Block:
@@ -152,14 +158,10 @@ def _partial_block(
     guards = guards_by_loops(block)
     late = [part for part in guards if not _holds_at_first(func, part, parts)]
     axes, values, own = _new_axes(block, parts, late)
-    at = tuple(substitute(index, values) for index in combine.store.indices)
+    at = tuple(substitute(index, values) for index in combine.stores[0].indices)
     at = (*at[:place], own, *at[place:])
-    update: Stmt = Store(
-        partial,
-        at,
-        combine.joined(partial[at], substitute(combine.gathered, values)),
-        span=combine.store.span,
-    )
+    gathered = tuple(substitute(each, values) for each in combine.gathered)
+    update = combine.update(partial, at, gathered)
     tests = [] if combine.cond is None else [substitute(combine.cond, values)]
     loops_to_axes: dict[Node, Node] = {
         axis.binding: axis.var for axis in axes if isinstance(axis.binding, Var)
@@ -172,7 +174,7 @@ def _partial_block(
         new_name(func, f"{block.name}_rf"),
         axes,
         update,
-        Store(partial, at, combine.identity, span=span),
+        combine.start(partial, at, span),
         joined(kept),
         attrs=block.attrs,
         span=span,
@@ -233,9 +235,9 @@ def _new_axes(
 
 def _final_nest(
     block: Block,
-    combine: Accumulation,
+    combine: Combination,
     parts: _ReductionLoops,
-    partial: Buffer,
+    partial: tuple[Buffer, ...],
     place: int,
     some: Sequence[Expr],
     span: Span,
@@ -250,14 +252,14 @@ def _final_nest(
         if axis.kind == "spatial"
     ]
     axes.append(Axis(own, parts.loop.end, names[parts.loop.var], "reduce"))
-    store = combine.store
-    at = store.indices
-    value = combine.joined(store.buffer[at], partial[(*at[:place], own, *at[place:])])
+    at = combine.stores[0].indices
+    given = tuple(buffer[(*at[:place], own, *at[place:])] for buffer in partial)
+    targets = tuple(store.buffer for store in combine.stores)
     guards = [g for g in guards_by_loops(block) if not variables(g) & parts.reducing]
     final = Block(
         block.name,
         tuple(axes),
-        Store(store.buffer, at, value, span=store.span),
+        combine.update(targets, at, given),
         block.init,
         joined([substitute(part, names) for part in (*some, *guards)]),
         attrs=block.attrs,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit import te
+from irkit import te, topi
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, const, gt, interpret, parse
 from irkit.schedule import Schedule, ScheduleTrace
@@ -222,14 +222,48 @@ def test_a_reduction_of_a_symbolic_size_is_factored(at: int) -> None:
     sch.decompose_reduction(sch.get_block("C"), sch.get_loops(sch.get_block("C"))[1])
 
 
-def test_several_values_at_a_time_are_refused() -> None:
+def sums_and_products() -> Schedule:
     a = te.placeholder((4, 6), name="A")
     k = te.reduce_axis((0, 6), name="k")
     both = te.comm_reducer(
         lambda x, y: (x[0] + y[0], x[1] * y[1]), lambda p, q: (const(0, p), const(1, q))
     )
     c = te.compute((4,), lambda i: both((a[i, k], a[i, k]), axis=k), name="C")
-    sch = Schedule(te.create_prim_func([a, *c]))  # pyright: ignore[reportGeneralTypeIssues] -- a tuple of two
+    return Schedule(te.create_prim_func([a, *c]), check="each")  # pyright: ignore[reportGeneralTypeIssues] -- a tuple of two
+
+
+def test_several_values_at_a_time_are_factored_together() -> None:
+    sch = sums_and_products()
     _, r = sch.get_loops(sch.get_block("C"))
-    with pytest.raises(ScheduleError, match="not a sum, product, min, max"):
+    _, inner = sch.split(r, [None, 4])
+    made = sch.rfactor(inner)
+    sch.decompose_reduction(made, sch.get_loops(made)[1])
+    homes = [home.buffer for home in walk(sch.func, on=Allocate)]
+    assert [buffer.name for buffer in homes] == ["C_0_rf", "C_1_rf"]
+    assert sch.get(made).init is None
+
+
+def test_several_values_that_only_a_caller_may_reorder_are_refused() -> None:
+    """Only te knows that a reducer is associative and commutative; without its word it is not."""
+    text = str(sums_and_products().func).replace(", reassoc=True", "")
+    sch = Schedule(parse(text))
+    _, r = sch.get_loops(sch.get_block("C"))
+    with pytest.raises(ScheduleError, match="nor a reduction of several values that te made"):
         sch.rfactor(r)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_argmax_in_parts_keeps_ties_and_nan(last: bool) -> None:
+    x = te.placeholder((3, 11), name="x")
+    func = te.create_prim_func([x, topi.argmax(x, 1, last=last)])
+    sch = Schedule(func)
+    _, r = sch.get_loops(sch.get_block("argmax"))
+    sch.rfactor(sch.split(r, [None, 4])[1])
+    nan, inf = np.nan, np.inf
+    rows = np.array(
+        [[1, 2, 2, 0, nan, 2, nan, 1, 0, nan, 3], [-inf] * 11, [0, 5, 1, 5, 5] + [2] * 6]
+    )
+    wanted, found = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    interpret(func, rows.astype(np.float32), wanted)
+    interpret(sch.func, rows.astype(np.float32), found)
+    assert found.tolist() == wanted.tolist() == ([9, 10, 4] if last else [4, 0, 1])

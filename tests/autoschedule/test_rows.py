@@ -1,0 +1,122 @@
+"""Reductions along rows run in lanes, all stages of a row together, with exact results."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from irkit import te, topi
+from irkit.autoschedule import Machine, auto_schedule
+from irkit.core import Target, walk
+from irkit.ir import Block, For, PrimFunc, interpret, verify
+from irkit.phases import DEFAULT
+from irkit.runtime import compile_functions
+from irkit.schedule import BlockRef, Schedule
+
+REDUCERS = {"sum": np.sum, "max": np.max, "min": np.min}
+
+
+def run(func: PrimFunc, *arrays: Any) -> None:
+    """Run a scheduled function in the interpreter and as native code, and compare both."""
+    scheduled = auto_schedule(func)
+    assert verify(scheduled) == []
+    native = [array.copy() for array in arrays]
+    interpret(scheduled, *arrays)
+    compile_functions({"main": DEFAULT.run(scheduled)}, Target())["main"](*native)
+    np.testing.assert_array_equal(native[-1], arrays[-1])
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    kind=st.sampled_from(sorted(REDUCERS)),
+    shape=st.lists(st.integers(1, 70), min_size=1, max_size=3),
+    keep=st.booleans(),
+    dtype=st.sampled_from(["i8", "i32", "i64", "f32", "f64"]),
+    data=st.data(),
+)
+def test_reductions_of_whole_numbers_are_exact(
+    kind: str, shape: list[int], keep: bool, dtype: str, data: st.DataObject
+) -> None:
+    shape = [min(size, 9) for size in shape[:-1]] + shape[-1:]
+    axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1), label="axes")
+    x = te.placeholder(tuple(shape), dtype=dtype, name="x")
+    func = te.create_prim_func([x, getattr(topi, kind)(x, sorted(axes), keep)])
+    given = (
+        np.random.default_rng(0)
+        .integers(-3, 4, shape)
+        .astype(dtype.replace("i", "int").replace("f", "float"))
+    )
+    wanted = REDUCERS[kind](given, axis=tuple(axes), keepdims=keep)
+    wanted = np.asarray(wanted).astype(given.dtype)
+    found = np.zeros_like(wanted)
+    run(func, given, found)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("columns", [1, 7, 8, 15, 16, 33, 64, 65, 130])
+@pytest.mark.parametrize("last", [False, True])
+def test_argmax_keeps_ties_and_nan(columns: int, last: bool) -> None:
+    rng = np.random.default_rng(columns)
+    given = rng.integers(0, 3, (6, columns)).astype(np.float32)
+    given[1], given[2] = -np.inf, np.nan
+    given[3, rng.integers(0, columns, 2)] = np.nan
+    x = te.placeholder(given.shape, name="x")
+    found = np.zeros(6, np.int64)
+    run(te.create_prim_func([x, topi.argmax(x, 1, last=last)]), given, found)
+    back = given[:, ::-1].argmax(1)
+    wanted = columns - 1 - back if last else given.argmax(1)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (4, 16), (3, 37), (2, 3, 130), (1, 20)])
+def test_a_softmax_computes_all_of_a_row_before_the_next(shape: tuple[int, ...]) -> None:
+    x = te.placeholder(shape, name="x")
+    func = te.create_prim_func([x, topi.nn.softmax(x)])
+    given = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    power = np.exp(given - given.max(-1, keepdims=True))
+    found = np.zeros_like(given)
+    kernel = compile_functions({"main": DEFAULT.run(auto_schedule(func))}, Target())["main"]
+    kernel(given, found)
+    np.testing.assert_allclose(found, power / power.sum(-1, keepdims=True), rtol=2e-6)
+
+
+def test_the_stages_of_a_row_share_its_loop_and_run_in_lanes() -> None:
+    x = te.placeholder((6, 80), name="x")
+    scheduled = auto_schedule(te.create_prim_func([x, topi.nn.softmax(x)]))
+    sch = Schedule(scheduled)
+    outer = {sch.get_loops(BlockRef(block.name))[0].var for block in walk(scheduled, on=Block)}
+    assert len(outer) == 1
+    assert sum(loop.kind == "vectorized" for loop in walk(scheduled, on=For)) >= 6
+
+
+def test_a_row_that_another_row_reads_is_not_computed_again() -> None:
+    """Where a stage reads the sums of all rows, they stay in loops of their own."""
+    x = te.placeholder((9, 40), name="x")
+    k = te.reduce_axis((0, 40), name="k")
+    whole = te.compute((9,), lambda i: te.sum(x[i, k], axis=k), name="whole")
+    y = te.compute((9, 9), lambda i, j: whole[i] + whole[j], name="y")
+    given = np.random.default_rng(0).integers(-3, 4, (9, 40)).astype(np.float32)
+    func = te.create_prim_func([x, y])
+    found = np.zeros((9, 9), np.float32)
+    run(func, given, found)
+    np.testing.assert_array_equal(found, given.sum(1)[:, None] + given.sum(1))
+    sch = Schedule(auto_schedule(func))
+    names = [block.name for block in walk(sch.func, on=Block) if block.name.startswith("whole")]
+    rows = {sch.get_loops(BlockRef(name))[0].var for name in names}
+    assert sch.get_loops(BlockRef("y"))[0].var not in rows
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+@pytest.mark.parametrize("size", [(1, 8), (3, 9), (4, 100), (0, 20), (2, 0)])
+def test_rows_of_any_length_are_reduced(vector_bytes: int, size: tuple[int, int]) -> None:
+    m, n = te.var("m"), te.var("n")
+    x = te.placeholder((m, n), name="x")
+    k = te.reduce_axis((0, n), name="k")
+    y = te.compute((m,), lambda i: te.sum(x[i, k], axis=k), name="y")
+    func = auto_schedule(te.create_prim_func([x, y]), Machine.with_vectors(vector_bytes))
+    assert any(loop.kind == "vectorized" for loop in walk(func, on=For))
+    given = np.random.default_rng(0).integers(-3, 4, size).astype(np.float32)
+    found = np.ones(size[0], np.float32)
+    compile_functions({"main": DEFAULT.run(func)}, Target())["main"](given, found)
+    np.testing.assert_array_equal(found, given.sum(1))
