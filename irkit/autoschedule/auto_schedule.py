@@ -1,6 +1,6 @@
 """Choose the schedule of a kernel by the structure of its loops, not by an operator's name.
 
-A sum of products becomes a register tile. Other reductions keep their accumulators in registers
+A sum of products is packed and blocked. Other reductions keep their accumulators in registers
 too; everything else is vectorized along the last axis. Nests with enough work get a parallel loop.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
+from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import blocks_of
 from irkit.autoschedule.threads import mark_parallel
@@ -29,7 +30,9 @@ def auto_schedule(func: PrimFunc, machine: Machine = GENERIC) -> PrimFunc:
     inline_stages(sch)
     for block in blocks_of(sch):
         if block.init is not None:
-            sch = _apply_rule(schedule_reduction, sch, block, machine)
+            product = _apply_rule(schedule_product, sch, block, machine)
+            changed = product is not sch and product.func is not sch.func
+            sch = product if changed else _apply_rule(schedule_reduction, sch, block, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _apply_rule(schedule_pointwise, sch, block, machine)

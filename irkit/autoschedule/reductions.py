@@ -5,6 +5,7 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
+from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
@@ -32,7 +33,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
         return
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
-    epilogue = _epilogue(sch, block, store)
+    epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
     far, reduced = _tile_loops(sch, block, tile)
     sch.reverse_compute_at(epilogue, far)
     sch.overcompute(ref)
@@ -93,22 +94,3 @@ def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
     if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:
         return None
     return BlockRef(writers[0].name) if len(reads_of(sch.func, buffer)) == 1 else None
-
-
-def _epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
-    """Return the block to run on each finished tile: the only consumer, or a new copy."""
-    readers = reads_of(sch.func, store.buffer)
-    spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
-    if len(readers) == 1 and _reads_alike(readers[0], store, len(spatial)):
-        return BlockRef(readers[0].name)
-    return sch.cache_write(BlockRef(block.name))
-
-
-def _reads_alike(reader: Block, store: Store, rank: int) -> bool:
-    if reader.init is not None or only_store(reader) is None or len(reader.axes) != rank:
-        return False
-    own = [axis.var for axis in reader.axes]
-    loads = [load for load in walk(reader.body, on=Load) if load.buffer is store.buffer]
-    target = only_store(reader)
-    assert target is not None
-    return list(target.indices) == own and all(list(load.indices) == own for load in loads)
