@@ -18,7 +18,8 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     """
     ref = BlockRef(product.block.name)
     rows, columns, _ = product.sizes
-    panel, epilogue = _packed(sch, product, plan)
+    panel, stack, epilogue = _packed(sch, product, plan)
+    rows = rows if stack is None else -(-rows // plan.rows) * plan.rows
     axes = [axis.var.name for axis in product.block.axes]
     by_axis = dict(zip(axes, sch.get_loops(ref), strict=True))
     row = None if product.rows is None else by_axis.pop(product.rows.var.name)
@@ -35,6 +36,9 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         place, low = sch.split(row, [None, plan.rows], tail=tail)
         inner.insert(0, low)
         sch.reorder(step, low, near, lane)
+    stage = _staged(sch, product, epilogue)
+    if stage is not None:
+        sch.reverse_compute_at(stage, place)
     sch.reverse_compute_at(epilogue, place)
     if panel is not None:
         sch.compute_at(panel, far)
@@ -42,49 +46,87 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     sch.overcompute(ref)
     first = sch.decompose_reduction(ref, step)
     sch.set_scope(ref, "local")
+    if stage is not None:
+        at = product.position_in_result()
+        for each in (ref, stage):
+            _move_last(sch, each, at)
     around = len(outer) + (1 if row is None else 2)
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))
-    _mark_epilogue(sch, epilogue, around, plan)
+    _mark_epilogue(sch, stage or epilogue, around, plan)
+
+
+def _staged(sch: Schedule, product: MatrixProduct, epilogue: BlockRef) -> BlockRef | None:
+    """Write a tile of a transposed product to memory as vectors, from where single elements go on;
+    return the block that does."""
+    if not product.is_turned:
+        return None
+    ref = BlockRef(product.block.name)
+    return sch.cache_write(ref)
 
 
 def _packed(
     sch: Schedule, product: MatrixProduct, plan: Panels
-) -> tuple[BlockRef | None, BlockRef]:
-    """Copy the columns where the plan says so; return the block that copies and the epilogue."""
+) -> tuple[BlockRef | None, BlockRef | None, BlockRef]:
+    """Copy what the plan says; return the blocks that copy columns and rows, and the epilogue."""
     ref = BlockRef(product.block.name)
     epilogue = epilogue_of(sch, product.block, product.store)
-    _, columns, _ = product.sizes
-    panel: BlockRef | None = None
-    if plan.packed and columns % plan.columns:
-        padding = [plan.columns if axis is product.columns else 1 for axis in product.block.axes]
-        panel, unpad = sch.pad_einsum(ref, padding)
+    made: dict[str, BlockRef] = {}
+    wanted = [product.wide] * plan.packed + [product.tall] * plan.stacked
+    by = {product.columns.var: plan.columns if plan.packed else 1}
+    if product.rows is not None and plan.stacked:
+        by[product.rows.var] = plan.rows
+    padding = [by.get(axis.var, 1) for axis in product.block.axes]
+    pairs = zip(product.block.axes, padding, strict=True)
+    if any((as_int(axis.extent) or 0) % each for axis, each in pairs):
+        *pads, unpad = sch.pad_einsum(ref, padding)
+        for factor in wanted:
+            start = f"{ref.name}_pad_{factor.name}"
+            made[factor.name] = next(pad for pad in pads if pad.name.startswith(start))
         if epilogue is None:
             epilogue = unpad
         else:
             sch.compute_inline(unpad)
-    elif plan.packed:
-        panel = sch.cache_read(ref, product.wide.load.buffer)
+    for factor in wanted:
+        if factor.name not in made:
+            made[factor.name] = sch.cache_read(ref, factor.load.buffer)
+    panel = made[product.wide.name] if plan.packed else None
+    stack = made[product.tall.name] if plan.stacked else None
     if panel is not None and not product.wide.is_contiguous_along(product.columns):
-        _transpose(sch, panel, product)
-    return panel, epilogue or sch.cache_write(ref)
+        _move_last(sch, panel, product.wide.position_of(product.columns))
+    if stack is not None and product.rows is not None:
+        _stack(sch, stack, product, plan.rows)
+    return panel, stack, epilogue or sch.cache_write(ref)
 
 
-def _transpose(sch: Schedule, panel: BlockRef, product: MatrixProduct) -> None:
-    """Lay out a packed operand such that columns are neighbours in memory."""
-    indices = product.wide.load.indices
-    at = next(n for n, index in enumerate(indices) if index is product.columns.var)
+def _move_last(sch: Schedule, block: BlockRef, at: int) -> None:
+    """Lay out what a block writes such that neighbours along a dimension are neighbours."""
 
-    def columns_last(*own: Expr) -> list[Expr]:
+    def moved(*own: Expr) -> list[Expr]:
         return [*own[:at], *own[at + 1 :], own[at]]
 
-    sch.transform_layout(panel, columns_last)
+    sch.transform_layout(block, moved)
+
+
+def _stack(sch: Schedule, stack: BlockRef, product: MatrixProduct, rows: int) -> None:
+    """Lay out the rows tile by tile, the rows of a step together, and copy them so."""
+    assert product.rows is not None
+    at, step = product.tall.position_of(product.rows), product.tall.position_of(product.steps)
+
+    def by_tile(*own: Expr) -> list[Expr]:
+        rest = [index for n, index in enumerate(own) if n not in (at, step)]
+        return [*rest, own[at] // rows, own[step], own[at] % rows]
+
+    sch.transform_layout(stack, by_tile)
+    loops = sch.get_loops(stack)
+    far, near = sch.split(loops[at], [None, rows])
+    sch.reorder(far, loops[step], near)
+    sch.vectorize(near)
 
 
 def _mark_panel(sch: Schedule, panel: BlockRef, product: MatrixProduct, plan: Panels) -> None:
-    indices = product.wide.load.indices
-    at = next(n for n, index in enumerate(indices) if index is product.columns.var)
-    loops = sch.get_loops(panel)[-len(indices) :]
+    at = product.wide.position_of(product.columns)
+    loops = sch.get_loops(panel)[-len(product.wide.load.indices) :]
     if not product.wide.is_contiguous_along(product.columns):
         return
     near, lane = sch.split(loops[at], [None, plan.lanes])

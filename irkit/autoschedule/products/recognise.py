@@ -1,5 +1,7 @@
 """Recognise a sum over ``k`` of ``A[.., m, k] * B[.., k, n]``, with indices in any order."""
 
+import math
+
 import msgspec
 
 from irkit.autoschedule.structure import spatial_axes
@@ -29,6 +31,12 @@ class Factor(msgspec.Struct, frozen=True):
         long = [index for index, dim in pairs if not is_const(dim, 1)]
         return long[-1] if long else None
 
+    def position_of(self, axis: Axis) -> int:
+        return next(at for at, index in enumerate(self.load.indices) if index is axis.var)
+
+    def elements(self) -> int:
+        return math.prod(as_int(dim) or 1 for dim in self.load.buffer.shape)
+
     def row_bytes(self) -> int:
         """Return the distance in memory between neighbours along the last dimension but one."""
         return (as_int(self.load.buffer.shape[-1]) or 1) * self.load.buffer.dtype.bytes
@@ -37,8 +45,8 @@ class Factor(msgspec.Struct, frozen=True):
 class MatrixProduct(msgspec.Struct, frozen=True):
     """A sum of products as loops of ``rows`` by ``columns`` with a reduction over ``steps``.
 
-    The results along the columns are neighbours in memory. ``wide`` depends on the columns and not
-    on the rows, ``tall`` not on the columns.
+    ``wide`` depends on the columns and not on the rows, ``tall`` not on the columns. The results
+    along the columns are neighbours in memory, unless the product is ``turned``.
     """
 
     block: Block
@@ -48,6 +56,20 @@ class MatrixProduct(msgspec.Struct, frozen=True):
     steps: Axis
     tall: Factor
     wide: Factor
+    is_turned: bool = False
+
+    def turned(self) -> "MatrixProduct | None":
+        """Return the transposed product: rows are columns; None without rows."""
+        if self.rows is None:
+            return None
+        return MatrixProduct(
+            self.block, self.store, self.columns, self.rows, self.steps, self.wide, self.tall, True
+        )
+
+    def position_in_result(self) -> int:
+        """Return which index of the result the columns are."""
+        indices = self.store.indices
+        return next(at for at, index in enumerate(indices) if index is self.columns.var)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
