@@ -19,6 +19,8 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     ref = BlockRef(product.block.name)
     rows, columns, _ = product.sizes
     panel, stack, epilogue = _packed(sch, product, plan)
+    # A tile of a transposed product goes to memory as vectors, and from there as elements.
+    stage = sch.cache_write(ref) if product.is_turned else None
     rows = rows if stack is None else -(-rows // plan.rows) * plan.rows
     axes = [axis.var.name for axis in product.block.axes]
     by_axis = dict(zip(axes, sch.get_loops(ref), strict=True))
@@ -36,7 +38,6 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         place, low = sch.split(row, [None, plan.rows], tail=tail)
         inner.insert(0, low)
         sch.reorder(step, low, near, lane)
-    stage = _staged(sch, product, epilogue)
     if stage is not None:
         sch.reverse_compute_at(stage, place)
     sch.reverse_compute_at(epilogue, place)
@@ -54,15 +55,6 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))
     _mark_epilogue(sch, stage or epilogue, around, plan)
-
-
-def _staged(sch: Schedule, product: MatrixProduct, epilogue: BlockRef) -> BlockRef | None:
-    """Write a tile of a transposed product to memory as vectors, from where single elements go on;
-    return the block that does."""
-    if not product.is_turned:
-        return None
-    ref = BlockRef(product.block.name)
-    return sch.cache_write(ref)
 
 
 def _packed(
@@ -83,10 +75,9 @@ def _packed(
         for factor in wanted:
             start = f"{ref.name}_pad_{factor.name}"
             made[factor.name] = next(pad for pad in pads if pad.name.startswith(start))
-        if epilogue is None:
-            epilogue = unpad
-        else:
-            sch.compute_inline(unpad)
+        if epilogue is not None:
+            sch.reverse_compute_inline(epilogue)
+        epilogue = unpad
     for factor in wanted:
         if factor.name not in made:
             made[factor.name] = sch.cache_read(ref, factor.load.buffer)

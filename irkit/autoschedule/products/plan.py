@@ -25,6 +25,8 @@ _CONFLICT = 2048
 """Rows at a distance of a multiple of so many bytes share a few sets of a cache."""
 _JUMP = 8
 """Cycles to begin to fetch another row from afar."""
+_STORED = 2.0
+"""Cycles to store a vector of results, which may touch one more line of a cache in each row."""
 _SCATTERED = 10.0
 """Cycles to fetch from yet another page in each step."""
 _MOVED = 1.5
@@ -68,18 +70,21 @@ class Dots(msgspec.Struct, frozen=True):
         return self.unroll * self.lanes
 
 
-def plan_of(product: MatrixProduct, machine: Machine) -> tuple[MatrixProduct, Panels | Dots]:
-    """Return the plan with the fewest estimated cycles, and the product or the transposed one."""
+Choice = tuple[MatrixProduct, Panels | Dots]
+"""A plan for a product, or for the transposed one."""
+
+
+def plan_of(product: MatrixProduct, machine: Machine) -> Choice:
+    """Return the plan with the fewest estimated cycles, the first of those that are alike."""
+    return min(plans_of(product, machine), key=lambda choice: choice[1].cycles)
+
+
+def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
+    """List the plans that fit a machine's registers."""
     turned = product.turned()
     ways = [product] if turned is None else [product, turned]
-    choices: list[tuple[float, int, MatrixProduct, Panels | Dots]] = []
-    for way in ways:
-        for panels in _panels(way, machine):
-            choices.append((panels.cycles, len(choices), way, panels))
-    for dots in _dots(product, machine):
-        choices.append((dots.cycles, len(choices), product, dots))
-    *_, way, plan = min(choices, key=lambda each: each[:2])
-    return way, plan
+    found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
+    return found + [(product, plan) for plan in _dots(product, machine)]
 
 
 def _lanes(product: MatrixProduct, machine: Machine) -> int:
@@ -128,7 +133,7 @@ def _panel_cycles(
         fetch = _FAR if clash or panel > machine.l2 // 2 else near
         fetch += 0.5 if columns % plan.lanes else 0.0
         fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if first == _FAR else 0))
-    stored = sums * (plan.lanes if product.is_turned else 1)
+    stored = plan.rows * (plan.vectors + 1) * _STORED * (plan.lanes if product.is_turned else 1)
     once = 0.0
     if plan.stacked:
         once = rows * steps / plan.rows * 2 * _FAR

@@ -3,8 +3,8 @@
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.products.dots import apply_dots
 from irkit.autoschedule.products.panels import apply_panels
-from irkit.autoschedule.products.plan import Dots, plan_of
-from irkit.autoschedule.products.recognise import product_of
+from irkit.autoschedule.products.plan import Dots, Panels, plan_of
+from irkit.autoschedule.products.recognise import MatrixProduct, product_of
 from irkit.ir import Block
 from irkit.schedule import Schedule
 
@@ -14,8 +14,12 @@ def schedule_product(sch: Schedule, block: Block, machine: Machine) -> None:
     product = product_of(block)
     if product is None:
         return
-    way, plan = plan_of(product, machine)
+    apply_plan(sch, *plan_of(product, machine))
+
+
+def apply_plan(sch: Schedule, product: MatrixProduct, plan: Panels | Dots) -> None:
+    """Schedule a product by a plan."""
     if isinstance(plan, Dots):
-        apply_dots(sch, way, plan)
+        apply_dots(sch, product, plan)
     else:
-        apply_panels(sch, way, plan)
+        apply_panels(sch, product, plan)

@@ -9,11 +9,13 @@ from hypothesis import given, settings, strategies as st
 import irkit
 from irkit import te
 from irkit.autoschedule import Machine, auto_schedule
-from irkit.autoschedule.products.plan import plan_of
+from irkit.autoschedule.products.plan import plan_of, plans_of
 from irkit.autoschedule.products.recognise import product_of
+from irkit.autoschedule.products.schedule_product import apply_plan
 from irkit.core import walk
-from irkit.ir import Block, Buffer, Expr, For, PrimFunc, Var, as_int, numpy_dtype
+from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Var, as_int, numpy_dtype
 from irkit.runtime import set_num_threads
+from irkit.schedule import Schedule
 
 GENERIC = Machine()
 
@@ -115,6 +117,38 @@ def test_products_of_any_shape_are_exact(
     check(func, Machine.with_vectors(vector))
 
 
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    sizes=st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70)),
+    transposed=st.tuples(st.booleans(), st.booleans()),
+    batch=st.sampled_from([0, 2]),
+    epilogue=st.sampled_from(["", "bias"]),
+    vector=st.sampled_from([16, 64]),
+    at=st.floats(0, 1, exclude_max=True),
+)
+def test_every_plan_is_exact_and_legal(
+    sizes: tuple[int, int, int],
+    transposed: tuple[bool, bool],
+    batch: int,
+    epilogue: str,
+    vector: int,
+    at: float,
+) -> None:
+    func = product(*sizes, transposed=transposed, batch=batch, epilogue=epilogue)
+    block = next(walk(func, on=Block))
+    found = product_of(block)
+    if found is None:
+        assert sizes[0] == sizes[1] == 1
+        return
+    plans = plans_of(found, Machine.with_vectors(vector))
+    sch = Schedule(func)
+    apply_plan(sch, *plans[int(at * len(plans))])
+    ours, theirs = arrays_of(func), arrays_of(func)
+    irkit.build(sch.func)(*ours)
+    irkit.build(func)(*theirs)
+    np.testing.assert_array_equal(ours[-1], theirs[-1])
+
+
 @pytest.mark.parametrize("sizes", [(197, 131, 67), (131, 197, 131), (64, 256, 64), (257, 100, 33)])
 @pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, True)])
 def test_large_ragged_products_are_exact_on_threads(
@@ -142,7 +176,17 @@ def test_packing_is_bounded() -> None:
 
 
 def test_the_epilogue_stays_on_the_tile() -> None:
+    """The bias is added where a tile is stored, and no pass over the result follows."""
     made = auto_schedule(product(100, 100, 100, epilogue="bias"))
-    names = [block.name for block in walk(made, on=Block)]
-    assert "D" in names
-    assert not any(name.endswith(("_copy", "_unpad")) for name in names)
+    readers = [
+        block
+        for block in walk(made, on=Block)
+        if any(load.buffer.name == "bias" for load in walk(block, on=Load))
+    ]
+    inside = [
+        loop
+        for loop in walk(made, on=For)
+        if {"C", readers[0].name} <= {block.name for block in walk(loop, on=Block)}
+    ]
+    assert len(readers) == 1
+    assert len(inside) == 2
