@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from irkit.ir import Const, Expr, Interval, Var
 from irkit.proof.integers import Integers
-from irkit.proof.solver import z3_module
+from irkit.proof.solver import paused_collector, z3_module
 from irkit.proof.translate import TooManyNodes, Translation
 
 
+@paused_collector
 def limits_of(expr: Expr, ranges: Mapping[Var, Interval]) -> tuple[int, int]:
     """Return numbers that a scalar integer expression lies between."""
     dtype = expr.dtype

@@ -26,7 +26,7 @@ from irkit.proof.concrete import ModelValues
 from irkit.proof.exhaustion import by_exhaustion, same_values
 from irkit.proof.integers import Integers
 from irkit.proof.outcome import Outcome, Proved, Refuted, Unknown
-from irkit.proof.solver import has_z3, z3_module
+from irkit.proof.solver import has_z3, paused_collector, z3_module
 from irkit.proof.texts import claim_text
 from irkit.proof.translate import TooManyNodes, Translation
 
@@ -60,6 +60,7 @@ def prove_equal(
     return prove_claim(claim_of(before, after, ranges, facts), seconds=seconds)
 
 
+@paused_collector
 def prove_claim(claim: Claim, *, seconds: float = 0.3) -> Outcome:
     """Prove a claim; see :func:`prove_equal`."""
     before, after = claim.before, claim.after

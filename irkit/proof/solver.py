@@ -1,5 +1,8 @@
 """The solver z3, which the extra ``prove`` installs; it is loaded when the first proof needs it."""
 
+import gc
+import threading
+from contextlib import ContextDecorator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,3 +29,33 @@ def z3_module() -> Any:
             "proofs need z3, which is not installed",
             hint="Install it with: pip install 'irkit[prove]'",
         ) from error
+
+
+class _PausedCollector(ContextDecorator):
+    """Keep the garbage collector off while z3 works, and afterwards as it was.
+
+    A context of z3 serves one thread at a time. Its objects stand in cycles, its calls let other
+    threads run, and whichever thread collects garbage frees objects of a context that is in use:
+    the process then dies or hangs.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._was_on = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._was_on:
+                gc.enable()
+
+
+paused_collector = _PausedCollector()

@@ -45,8 +45,8 @@ def matmul(
     batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], "matmul")
     rows = () if a.ndim == 1 else (a.shape[-1 if flip_a else -2],)
     columns = () if b.ndim == 1 else (b.shape[-2 if flip_b else -1],)
-    narrow = ir.common(a.dtype, b.dtype)
-    wide = as_dtype(out_dtype) if out_dtype is not None else accumulator(narrow)
+    narrow = as_dtype(out_dtype) if out_dtype is not None else ir.common(a.dtype, b.dtype)
+    wide = narrow if out_dtype is not None else accumulator(narrow)
 
     def read(x: Tensor, lead: tuple[IterVar, ...], row: Expr | None, column: Expr | None) -> Expr:
         last = [each for each in (row, column) if each is not None]
@@ -61,7 +61,7 @@ def matmul(
         return te.sum(read(a, lead, *left) * read(b, lead, *right), axis=k)
 
     product = compute((*batch, *rows, *columns), at, "matmul", tag="complex")
-    return product if out_dtype is not None or wide == narrow else cast(product, narrow)
+    return product if wide == narrow else cast(product, narrow)
 
 
 def broadcast_matrix(

@@ -11,7 +11,7 @@ from irkit.proof.accesses.guarded_accesses import GuardedAccess, Kind, visit_acc
 from irkit.proof.accesses.questions import Question
 from irkit.proof.accesses.witness import confirmed
 from irkit.proof.concrete import ModelValues
-from irkit.proof.solver import z3_module
+from irkit.proof.solver import paused_collector, z3_module
 from irkit.proof.texts import expr_text
 from irkit.proof.translate import TooManyNodes
 
@@ -40,6 +40,7 @@ class AccessBounds(msgspec.Struct, frozen=True):
         return f"{where}{self.kind} {self.text}: {self.status}{why}"
 
 
+@paused_collector
 def check_bounds(func: PrimFunc) -> tuple[AccessBounds, ...]:
     """Return what is known about each load, store, view and axis of a block.
 

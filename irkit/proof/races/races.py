@@ -20,7 +20,7 @@ from irkit.proof.accesses.witness import NoArguments, arguments
 from irkit.proof.concrete import ModelValues
 from irkit.proof.races.meetings import Meeting, ProvedConflicts, loop_meetings
 from irkit.proof.races.places import AccessTable
-from irkit.proof.solver import z3_module
+from irkit.proof.solver import paused_collector, z3_module
 
 RaceStatus = Literal["independent", "carried", "depends on data", "not known"]
 MOST_MEETINGS = 3
@@ -63,6 +63,7 @@ class LoopRaces(msgspec.Struct, frozen=True):
         return f"{where}{self.kind} {self.loop.var.name!r}: {self.status}{why}"
 
 
+@paused_collector
 def check_races(func: PrimFunc) -> tuple[LoopRaces, ...]:
     """Return what is known about each parallel or vectorized loop, each loop over blocks and each
     nest of threads.

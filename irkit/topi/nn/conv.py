@@ -47,8 +47,8 @@ def conv(
         source = _sampled(source, slide.strides)
         slide = window(filters[2:], None, None, None, "conv")
     channel, inside = reduce_axis((0, w.shape[1]), name="rc"), slide.axes()
-    narrow = ir.common(x.dtype, w.dtype)
-    wide = as_dtype(out_dtype) if out_dtype is not None else accumulator(narrow)
+    narrow = as_dtype(out_dtype) if out_dtype is not None else ir.common(x.dtype, w.dtype)
+    wide = narrow if out_dtype is not None else accumulator(narrow)
 
     def at(nn: IterVar, ff: IterVar, *places: IterVar) -> Expr:
         own: Expr = channel
@@ -65,7 +65,7 @@ def conv(
             extents(bias)[0], filters[0], f"conv: {bias.name!r} needs one value for each filter"
         )
         result = add(result, reshape(bias, (filters[0], *(1,) * len(sizes))))
-    return result if out_dtype is not None or wide == narrow else cast(result, narrow)
+    return result if wide == narrow else cast(result, narrow)
 
 
 def _sampled(x: Tensor, strides: Sequence[int]) -> Tensor:

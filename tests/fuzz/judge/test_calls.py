@@ -10,6 +10,7 @@ from irkit.core import ShapeError
 from irkit.fuzz.generators import Kind
 from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.judge import Outcome, judge
+from irkit.fuzz.judge.calls import say_the_same
 from irkit.fuzz.picks import picks_of
 from irkit.ir import as_dtype, numpy_dtype
 from irkit.runtime import call, kernel, model
@@ -31,6 +32,24 @@ def found_in(kind: Kind, invariant: str, count: int = 12) -> Outcome | None:
 def test_calls_and_packages_are_right(kind: Kind) -> None:
     for invariant in ("checks arguments", "package reads back"):
         assert found_in(kind, invariant, 6) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("dimension 1 of argument 2 must be 10; found 9", "dimension 1 of argument 3 must be 6", 1),
+        ("dimension 1 of argument 2 must be 10; found 9", "dimension 1 of argument 2 must be 6", 0),
+        (
+            "argument 1 is written and overlaps argument 2",
+            "argument 2 is written and overlaps 1",
+            0,
+        ),
+        ("dimension 1 of argument 2 must be 10; found 9", "", 0),
+        ("", "", 1),
+    ],
+)
+def test_any_dimension_that_does_not_fit_may_be_named(one: str, other: str, same: int) -> None:
+    assert say_the_same(one, other) == say_the_same(other, one) == bool(same)
 
 
 def _nothing(*args: Any) -> None:

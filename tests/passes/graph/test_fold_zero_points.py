@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import irkit
+from irkit.core import IRModule
 from irkit.fuzz import check_pass
 from irkit.graph import interpret, parse
 from irkit.passes.graph import eliminate_dead_nodes, fold_zero_points
@@ -43,6 +45,20 @@ LEFT = [
 def test_a_zero_point_stays_where_pads_cannot_hold_it(old: str, new: str) -> None:
     func = parse(PADDED.replace("-2", "1000").replace(old, new))
     assert fold_zero_points(func) is func
+
+
+def test_weights_that_become_bytes_are_multiplied_by_any_narrow_integers() -> None:
+    text = """\
+def main(x: u16[2, 3]):
+    w: i16[3, 2] = constant([1, -2, 3, 4, 5, -6])
+    y = matmul_integer(x, w)
+    return y
+"""
+    func = parse(text)
+    model = irkit.compile(IRModule({"main": func}))
+    x = np.array([[1, 2, 65535], [3, 4, 5]], np.uint16)
+    expected = x.astype(np.int32) @ np.array([[1, -2], [3, 4], [5, -6]], np.int32)
+    np.testing.assert_array_equal(model.run({"x": x})["y"], expected)
 
 
 @check_pass(fold_zero_points, strategy=integer_products, examples=40)

@@ -1,13 +1,21 @@
 """Samples made of ONNX's own suite are the same for the same number, right, and find bugs."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from irkit.frontend.onnx import CONVERTERS, DATA_DEPENDENT
 from irkit.fuzz.generators import Sample
-from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases, suite_cases
-from irkit.fuzz.generators.onnx_models.suite_models import draw_illegal_model, draw_suite_model
+from irkit.fuzz.generators.onnx_models.suite_cases import SuiteCase, refused_cases, suite_cases
+from irkit.fuzz.generators.onnx_models.suite_changes import SuiteModel, tensor_info
+from irkit.fuzz.generators.onnx_models.suite_models import (
+    draw_illegal_model,
+    draw_suite_model,
+    is_settled,
+)
 from irkit.fuzz.judge import Outcome, judge
 from irkit.fuzz.picks import beginning_with, picks_of
 
@@ -73,3 +81,48 @@ def test_a_wrong_converter_is_found(name: str, by: str, monkeypatch: pytest.Monk
     own = [0, list(suite_cases()).index(name)]
     drawn = (draw_suite_model(beginning_with(own, picks_of(number))) for number in range(6))
     assert any(judge(sample, native=False).is_finding for sample in drawn)
+
+
+FLOATS = np.linspace(-2, 2, 24, dtype=np.float32).reshape(1, 2, 3, 4)
+SIZES = np.array([1, 2, 6, 8], np.int64)
+NONE = np.zeros(0, np.float32)
+LENGTHS = np.array([1, 2, 3, 3])
+SETTLED = [
+    ("Resize", [FLOATS, NONE, NONE, SIZES], {"mode": "nearest"}),
+    ("ReverseSequence", [FLOATS[0, 0], LENGTHS], {}),
+    ("QuantizeLinear", [FLOATS, np.float32(0.1), np.uint8(3)], {}),
+    ("Attention", [FLOATS] * 3, {}),
+]
+OPEN = [
+    ("Resize", [FLOATS, NONE, NONE, SIZES], {"mode": "nearest", "exclude_outside": 1}),
+    ("ReverseSequence", [FLOATS[0, 0], LENGTHS - 1], {}),
+    ("QuantizeLinear", [FLOATS * np.float32("inf"), np.float32(0.1), np.uint8(3)], {}),
+    ("Attention", [FLOATS] * 3, {"softmax_precision": onnx.TensorProto.FLOAT16}),
+]
+
+
+@pytest.mark.parametrize("case", [*SETTLED, *OPEN])
+def test_what_the_standard_leaves_open_is_not_asked(case: tuple[str, list[Any], Any]) -> None:
+    assert settled(*case) == any(case is each for each in SETTLED)
+
+
+def test_an_operator_whose_function_computes_something_else_is_not_asked() -> None:
+    assert settled("Attention", [FLOATS] * 3, {"scale": 0.5})
+    assert not settled("Attention", [FLOATS] * 3, {"scale": 0.5}, factor=1.01)
+
+
+def settled(
+    operator: str, arrays: list[np.ndarray], options: dict[str, object], *, factor: float = 1
+) -> bool:
+    inputs = {f"x{at}": np.asarray(array) for at, array in enumerate(arrays)}
+    names = [name if array.size else "" for name, array in inputs.items()]
+    node = onnx.helper.make_node(operator, names, ["y"], **options)
+    infos = [tensor_info(name, array) for name, array in inputs.items()]
+    graph = onnx.helper.make_graph(
+        [node], "one", infos, [onnx.helper.make_empty_tensor_value_info("y")]
+    )
+    proto = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 23)])
+    model = SuiteModel(SuiteCase(operator, proto, inputs, ()))
+    with np.errstate(all="ignore"):
+        (expected,) = ReferenceEvaluator(proto).run(None, inputs)
+    return is_settled(model, [expected * np.float32(factor) if factor != 1 else expected])

@@ -155,12 +155,13 @@ def swish(node: OnnxNode) -> Value:
 def shrink(node: OnnxNode) -> Value:
     """Move elements beyond ``lambd`` towards zero by ``bias``; those between become 0.
 
+    Where ``lambd`` is negative, an element can be beyond both ends: the lower one decides.
     Source: Shrink-9.
     """
     given = node.input(0)
     kind = node.dtype(given)
     x = given if kind.is_float else wide_float(node, given)
     bound, bias = node.number("lambd", 0.5), node.number("bias", 0.0)
-    below = node.op("where", node.op("less", x, -bound), node.op("add", x, bias), 0)
-    above = node.op("greater", x, bound)
-    return node.cast(node.op("where", above, node.op("subtract", x, bias), below), kind)
+    above = node.op("where", node.op("greater", x, bound), node.op("subtract", x, bias), 0)
+    below = node.op("less", x, -bound)
+    return node.cast(node.op("where", below, node.op("add", x, bias), above), kind)
