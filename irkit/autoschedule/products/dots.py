@@ -9,7 +9,7 @@ from irkit.autoschedule.products.plan import Dots
 from irkit.autoschedule.products.recognise import Factor, MatrixProduct
 from irkit.autoschedule.structure import spatial_axes
 from irkit.ir import Axis, Expr
-from irkit.schedule import BlockRef, Schedule
+from irkit.schedule import BlockRef, Schedule, reads_of
 
 _SHORT = 4
 """Lanes that are added up one by one."""
@@ -83,11 +83,10 @@ def _lay_out(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
     padded: dict[str, BlockRef] = {}
     if steps % plan.width:
         padding = [plan.width if axis is product.steps else 1 for axis in product.block.axes]
-        names = sch.pad_einsum(ref, padding)
+        pads = sch.pad_einsum(ref, padding)
         for each in (product.tall, product.wide):
-            padded[each.name] = next(
-                name for name in names if name.name.startswith(f"{ref.name}_pad_{each.name}")
-            )
+            readers = {block.name for block in reads_of(sch.func, each.load.buffer)}
+            padded.update((each.name, pad) for pad in pads if pad.name in readers)
     for each in (product.tall, product.wide):
         made = padded.get(each.name)
         if each.is_contiguous_along(product.steps):

@@ -4,7 +4,7 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
 from irkit.ir import Expr, as_int
-from irkit.schedule import BlockRef, LoopRef, Schedule
+from irkit.schedule import BlockRef, Schedule, reads_of
 
 _ENOUGH = 4
 """Panels of columns that are enough for the threads, so that rows need not be distributed."""
@@ -29,20 +29,28 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     step = by_axis.pop(product.steps.var.name)
     outer = list(by_axis.values())
     far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
-    down: list[LoopRef] = [] if row is None else [row]
-    sch.reorder(*outer, far, *down, step, near, lane)
     place, inner = far, [near, lane]
-    if row is not None:
-        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH
-        tail = "shift" if overlaps else "guard"
-        place, low = sch.split(row, [None, plan.rows], tail=tail)
+    if row is None:
+        sch.reorder(*outer, far, step, near, lane)
+    elif plan.by_rows:
+        sch.reorder(*outer, row, far, step, near, lane)
+        _, low = sch.split(row, [None, plan.rows], tail="shift" if rows % plan.rows else "guard")
+        sch.reorder(far, step, low, near, lane)
         inner.insert(0, low)
+    else:
+        sch.reorder(*outer, far, row, step, near, lane)
+        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH
+        place, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
         sch.reorder(step, low, near, lane)
+        inner.insert(0, low)
     if stage is not None:
         sch.reverse_compute_at(stage, place)
     sch.reverse_compute_at(epilogue, place)
     if panel is not None:
-        sch.compute_at(panel, far)
+        if not plan.by_rows:
+            sch.compute_at(panel, far)
+        elif outer:
+            sch.compute_at(panel, outer[-1])
         _mark_panel(sch, panel, product, plan)
     sch.overcompute(ref)
     first = sch.decompose_reduction(ref, step)
@@ -55,6 +63,10 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))
     _mark_epilogue(sch, stage or epilogue, around, plan)
+    if stage is not None:
+        rest = sch.get_loops(epilogue)[around:]
+        sch.reorder(*rest[1:], rest[0])
+        sch.unroll(rest[0])
 
 
 def _packed(
@@ -73,8 +85,8 @@ def _packed(
     if any((as_int(axis.extent) or 0) % each for axis, each in pairs):
         *pads, unpad = sch.pad_einsum(ref, padding)
         for factor in wanted:
-            start = f"{ref.name}_pad_{factor.name}"
-            made[factor.name] = next(pad for pad in pads if pad.name.startswith(start))
+            readers = {block.name for block in reads_of(sch.func, factor.load.buffer)}
+            made.update((factor.name, pad) for pad in pads if pad.name in readers)
         if epilogue is not None:
             sch.reverse_compute_inline(epilogue)
         epilogue = unpad

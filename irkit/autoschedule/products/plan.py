@@ -25,13 +25,14 @@ _CONFLICT = 2048
 """Rows at a distance of a multiple of so many bytes share a few sets of a cache."""
 _JUMP = 8
 """Cycles to begin to fetch another row from afar."""
+_FEW_STEPS = 64
 _STORED = 2.0
 """Cycles to store a vector of results, which may touch one more line of a cache in each row."""
 _SCATTERED = 10.0
 """Cycles to fetch from yet another page in each step."""
 _MOVED = 1.5
 """Cycles to copy an element that is not moved with its neighbours."""
-_ADDED = 8
+_ADDED = 12
 """Cycles to add up the lanes of a sum."""
 _MOST_SUMS = 24
 """Dot products in a tile: each takes a row of code to add up its lanes."""
@@ -40,8 +41,9 @@ _MOST_SUMS = 24
 class Panels(msgspec.Struct, frozen=True):
     """A tile of ``rows`` by ``vectors`` of ``lanes`` columns.
 
-    ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``cycles`` is the
-    estimated time.
+    ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``by_rows``
+    finishes a row of tiles before the next, with all columns packed first. ``cycles`` is an
+    estimate.
     """
 
     rows: int
@@ -49,6 +51,7 @@ class Panels(msgspec.Struct, frozen=True):
     lanes: int
     packed: bool
     stacked: bool = False
+    by_rows: bool = False
     cycles: float = 0.0
 
     @property
@@ -74,9 +77,9 @@ Choice = tuple[MatrixProduct, Panels | Dots]
 """A plan for a product, or for the transposed one."""
 
 
-def plan_of(product: MatrixProduct, machine: Machine) -> Choice:
+def plan_of(product: MatrixProduct, machine: Machine) -> Choice | None:
     """Return the plan with the fewest estimated cycles, the first of those that are alike."""
-    return min(plans_of(product, machine), key=lambda choice: choice[1].cycles)
+    return min(plans_of(product, machine), key=lambda choice: choice[1].cycles, default=None)
 
 
 def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
@@ -92,16 +95,21 @@ def _lanes(product: MatrixProduct, machine: Machine) -> int:
 
 
 def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
-    rows, columns, _ = product.sizes
+    rows, columns, steps = product.sizes
+    shared = product.tall.load.buffer is product.wide.load.buffer
     lanes = min(_lanes(product, machine), 1 << (columns - 1).bit_length())
     strided = not product.wide.is_contiguous_along(product.columns)
     scattered = _is_scattered(product, machine)
+    # Few steps: storing takes the time, and goes on along the rows. Else rows are fetched again.
+    by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
     for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
         most = (machine.vector_registers - 1 - vectors) // vectors
         for height in range(min(rows, most), 0, -1):
             for packed in (True,) if strided else (False, True):
                 for stacked in (False, True) if scattered else (False,):
-                    found = Panels(height, vectors, lanes, packed, stacked)
+                    if shared and (packed or stacked):
+                        continue
+                    found = Panels(height, vectors, lanes, packed, stacked, by_rows)
                     cycles = _panel_cycles(product, machine, found, strided=strided)
                     yield msgspec.structs.replace(found, cycles=cycles)
 
@@ -170,7 +178,7 @@ def _dot_cycles(product: MatrixProduct, machine: Machine, plan: Dots) -> float:
     step = max(sums * plan.unroll / _ISSUED, both / _ISSUED, _LATENCY)
     bytes_of = product.wide.load.buffer.dtype.bytes
     first = _FAR if product.wide.elements() * bytes_of > machine.l2 // 2 else _NEAR
-    again = _NEAR if plan.columns * steps * bytes_of > machine.l1 // 2 else 0.0
+    again = 2 * _NEAR if (plan.columns + rows) * steps * bytes_of > machine.l1 // 2 else 0.0
     fetch = times * plan.columns * plan.unroll
-    tile = times * step + sums * (_ADDED + plan.unroll) + _START
-    return across * (down * (tile + fetch * again) + fetch * first)
+    tile = times * (step + both * again) + sums * (_ADDED + plan.unroll) + _START
+    return across * (down * tile + fetch * first)

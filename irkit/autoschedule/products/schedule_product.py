@@ -12,9 +12,9 @@ from irkit.schedule import Schedule
 def schedule_product(sch: Schedule, block: Block, machine: Machine) -> None:
     """Schedule a block that multiplies matrices; leave any other as it is."""
     product = product_of(block)
-    if product is None:
-        return
-    apply_plan(sch, *plan_of(product, machine))
+    choice = None if product is None else plan_of(product, machine)
+    if choice is not None:
+        apply_plan(sch, *choice)
 
 
 def apply_plan(sch: Schedule, product: MatrixProduct, plan: Panels | Dots) -> None:

@@ -162,7 +162,20 @@ def test_prime_rows_do_not_shrink_the_tile() -> None:
     func = product(197, 768, 768)
     found = product_of(next(walk(func, on=Block)))
     assert found is not None
-    assert plan_of(found, GENERIC)[1].rows >= 6
+    choice = plan_of(found, GENERIC)
+    assert choice is not None
+    assert choice[1].rows >= 6
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_matrix_times_itself_is_exact(transposed: bool) -> None:
+    a = te.placeholder((45, 45), name="A")
+    k = te.reduce_axis((0, 45), name="k")
+
+    def cell(i: Var, j: Var) -> Expr:
+        return te.sum(a[i, k] * (a[j, k] if transposed else a[k, j]), axis=k)
+
+    check(te.create_prim_func([a, te.compute((45, 45), cell, name="C")]))
 
 
 def test_packing_is_bounded() -> None:
