@@ -1,6 +1,6 @@
 """Choose the schedule of a function by the structure of its loops, not by an operator's name.
 
-A sum of products becomes a register tile. Other reductions keep their accumulators in registers
+A sum of products is packed and blocked. Other reductions keep their accumulators in registers
 too; everything else is vectorized along the last axis. Nests with enough work get a parallel loop.
 
 A rule is a function from a schedule, a block and a machine; it works through the primitives of the
@@ -14,6 +14,7 @@ from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.instructions import schedule_dot_product
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
+from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
@@ -23,6 +24,8 @@ from irkit.schedule import BlockRef, Schedule
 
 Rule = Callable[[Schedule, Block, Machine], None]
 """Schedule a block for a machine, or raise ScheduleError, or leave the schedule as it is."""
+
+_OF_REDUCTIONS: tuple[Rule, ...] = (schedule_dot_product, schedule_product, schedule_reduction)
 
 
 def auto_schedule(func: PrimFunc, machine: Machine = GENERIC, *, fewest: int = 0) -> PrimFunc:
@@ -69,15 +72,21 @@ INTERNAL = "internal error:"
 def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
     for block in blocks_of(sch):
-        if block.init is not None:
-            before = sch
-            sch = _apply_rule(schedule_dot_product, sch, block, machine)
-            if sch.func is before.func:
-                sch = _apply_rule(schedule_reduction, sch, block, machine)
+        if block.init is not None and not _is_scheduled(sch, block):
+            sch = _first_that_applies(sch, block, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _apply_rule(schedule_pointwise, sch, block, machine)
     return _attempt(sch, mark_parallel, sch.func, "mark_parallel")
+
+
+def _first_that_applies(sch: Schedule, block: Block, machine: Machine) -> Schedule:
+    """Schedule a reduction by the first of the rules that has something to change."""
+    for rule in _OF_REDUCTIONS:
+        changed = _apply_rule(rule, sch, block, machine)
+        if changed is not sch:
+            return changed
+    return sch
 
 
 def _apply_rule(rule: Rule, sch: Schedule, block: Block, machine: Machine) -> Schedule:
@@ -105,5 +114,8 @@ def _reason(error: Exception) -> str:
 
 
 def _is_scheduled(sch: Schedule, block: Block) -> bool:
-    loops = sch.get_loops(BlockRef(block.name))
-    return any(sch.loop(loop).kind != "serial" for loop in loops)
+    """Return True if a rule has scheduled a block, or has with another one."""
+    ref = BlockRef(block.name)
+    if block.init is not None and sch.get(ref).init is None:
+        return True
+    return any(sch.loop(loop).kind != "serial" for loop in sch.get_loops(ref))

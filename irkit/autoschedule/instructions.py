@@ -6,8 +6,9 @@ neighbours along the reduction, and a tile of sums stays in registers over the w
 
 from typing import NamedTuple
 
+from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.reductions import epilogue, reads_alike, schedule_reduction
+from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import (
@@ -23,7 +24,7 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name, reads_of
+from irkit.schedule import BlockRef, Schedule, only_store, pack_name
 
 _ARCH, _SIGNED = "x86_64", "_signed"
 _FEWEST_ROWS = 4
@@ -76,8 +77,8 @@ def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
     _pack_columns(sch, ref, block, found, copies)
     unpad = copies.get(f"{block.name}_unpad")
     if unpad is not None:
-        _join_reader(sch, store)
-    finish = epilogue(sch, block, store) if unpad is None else unpad
+        _join_reader(sch, block, store)
+    finish = unpad or epilogue_of(sch, block, store) or sch.cache_write(ref)
     _tile_loops(sch, ref, block, found, tile, finish)
 
 
@@ -207,12 +208,12 @@ def _pack_columns(
         sch.unroll(near_j)
 
 
-def _join_reader(sch: Schedule, store: Store) -> None:
+def _join_reader(sch: Schedule, block: Block, store: Store) -> None:
     """Fold the only reader of a padded result into the block that takes it out."""
-    readers = reads_of(sch.func, store.buffer)
-    if len(readers) == 1 and reads_alike(readers[0], store, len(store.indices)):
+    reader = epilogue_of(sch, block, store)
+    if reader is not None:
         try:
-            sch.reverse_compute_inline(BlockRef(readers[0].name))
+            sch.reverse_compute_inline(reader)
         except ScheduleError:
             return  # It stays a pass over memory of its own.
 

@@ -5,6 +5,7 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
+from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
@@ -30,8 +31,6 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
     """Tile a reduction so that accumulators stay in registers, and finish each tile before the
     next."""
     store = only_store(block)
-    if _is_scheduled(sch, block):
-        return
     if row_axis_of(block) is not None:
         schedule_row(sch, block, machine)
         return
@@ -40,22 +39,14 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
         return
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
-    finish = epilogue(sch, block, store)
+    epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
     far, reduced = _tile_loops(sch, block, tile)
-    sch.reverse_compute_at(finish, far)
+    sch.reverse_compute_at(epilogue, far)
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
     sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
-
-
-def _is_scheduled(sch: Schedule, block: Block) -> bool:
-    """Return True if the rule for another block has scheduled this one too."""
-    loops = sch.get_loops(BlockRef(block.name))
-    if sch.get(BlockRef(block.name)).init is None:
-        return True
-    return any(sch.loop(loop).kind != "serial" for loop in loops)
 
 
 def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[LoopRef]]:
@@ -109,23 +100,3 @@ def _producer(sch: Schedule, buffer: Buffer) -> BlockRef | None:
     if allocation(sch.func, buffer) is None or len(writers) != 1 or writers[0].init is not None:
         return None
     return BlockRef(writers[0].name) if len(reads_of(sch.func, buffer)) == 1 else None
-
-
-def epilogue(sch: Schedule, block: Block, store: Store) -> BlockRef:
-    """Return the block to run on each finished tile: the only consumer, or a new copy."""
-    readers = reads_of(sch.func, store.buffer)
-    spatial = {axis.var for axis in block.axes if axis.kind == "spatial"}
-    if len(readers) == 1 and reads_alike(readers[0], store, len(spatial)):
-        return BlockRef(readers[0].name)
-    return sch.cache_write(BlockRef(block.name))
-
-
-def reads_alike(reader: Block, store: Store, rank: int) -> bool:
-    """Return True if a block computes each element from the same element of what is stored."""
-    if reader.init is not None or only_store(reader) is None or len(reader.axes) != rank:
-        return False
-    own = [axis.var for axis in reader.axes]
-    loads = [load for load in walk(reader.body, on=Load) if load.buffer is store.buffer]
-    target = only_store(reader)
-    assert target is not None
-    return list(target.indices) == own and all(list(load.indices) == own for load in loads)

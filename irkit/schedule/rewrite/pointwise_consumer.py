@@ -2,6 +2,7 @@
 
 from irkit.core import ScheduleError, Span, any_node, substitute, walk
 from irkit.ir import (
+    Axis,
     Block,
     Buffer,
     Conditional,
@@ -14,6 +15,8 @@ from irkit.ir import (
     PrimFunc,
     Select,
     Var,
+    as_int,
+    lt,
     replace_stmts,
     seq,
 )
@@ -61,7 +64,7 @@ def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     check_unmixed(func, producer, reducing, f"move {name!r}", inner)
     _check_order(func, consumer, producer, loop)
     _check_finished(func, consumer, producer, made)
-    bindings = _matching(consumer, producer, made)
+    bindings, within = _matching(consumer, producer, made)
     _check_whole(func, consumer, producer, made)
     kept = [stmt for stmt in inner if stmt.var not in reducing]
     names = {stmt.var: stmt.var.copy() for stmt in kept}
@@ -70,6 +73,7 @@ def move_pointwise_consumer(func: PrimFunc, name: str, var: Var) -> PrimFunc:
     )
     # Conditions on reduction loops do not concern finished elements.
     guards = [part for part in guards_by_loops(producer) if not variables(part) & reducing]
+    guards += within
     predicate = joined([substitute(part, names) for part in guards])
     span = Span("schedule", "reverse_compute_at", parent=consumer.span)
     moved = nest_like(kept, names, consumer.replace(axes=axes, predicate=predicate), span)
@@ -150,18 +154,25 @@ def _producer_below(func: PrimFunc, consumer: Block, loop: For) -> tuple[Block, 
     )
 
 
-def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Expr]:
-    """Map each axis of the consumer to the binding of the producer's axis at the same index."""
+def _matching(
+    consumer: Block, producer: Block, buffer: Buffer
+) -> tuple[dict[Var, Expr], list[Expr]]:
+    """Map each axis of the consumer to the binding of the producer's axis at the same index.
+
+    The producer may compute more elements than are read, as it does after padding: the conditions
+    under which the consumer has a point are returned too.
+    """
     store = only_store(producer)
     assert store is not None
     written = {axis.var: axis for axis in producer.axes}
     own = {axis.var: axis for axis in consumer.axes}
     found: dict[Var, Expr] = {}
+    within: dict[Var, Expr] = {}
     for load in (node for node in walk(consumer.body, on=Load) if node.buffer is buffer):
         for at, read in zip(store.indices, load.indices, strict=True):
             mine = own.get(read) if isinstance(read, Var) else None
             theirs = written.get(at) if isinstance(at, Var) else None
-            if mine is None or theirs is None or not same_extent(mine.extent, theirs.extent):
+            if mine is None or theirs is None or not _is_within(mine, theirs):
                 raise NotOneForOne(
                     f"cannot move block {consumer.name!r}: it does not read {buffer.name!r} "
                     "at its own axes, one for one",
@@ -173,6 +184,8 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
                     "different indices",
                     at=consumer,
                 )
+            if not same_extent(mine.extent, theirs.extent):
+                within[mine.var] = lt(theirs.binding, mine.extent)
     missing = [axis.var.name for axis in consumer.axes if axis.var not in found]
     if missing:
         raise NotOneForOne(
@@ -180,4 +193,10 @@ def _matching(consumer: Block, producer: Block, buffer: Buffer) -> dict[Var, Exp
             f"{buffer.name!r}",
             at=consumer,
         )
-    return found
+    return found, list(within.values())
+
+
+def _is_within(mine: Axis, theirs: Axis) -> bool:
+    ours, whole = as_int(mine.extent), as_int(theirs.extent)
+    shorter = ours is not None and whole is not None and ours < whole
+    return shorter or same_extent(mine.extent, theirs.extent)

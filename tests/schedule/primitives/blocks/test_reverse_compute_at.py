@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit import te
-from irkit.core import ScheduleError
-from irkit.ir import Expr, PrimFunc, parse
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, Expr, PrimFunc, Var, parse
 from irkit.schedule import Schedule, ScheduleTrace
 from tests.schedule.kernels import chain, loop_extents, matmul_relu
 from tests.schedule.programs import IN_PLACE
@@ -361,3 +361,22 @@ def test_an_iteration_of_a_common_loop_runs_the_same_points(
     refused = pytest.raises(ScheduleError, match="iterations would run other points")
     with contextlib.nullcontext() if may else refused:
         sch.reverse_compute_at(sch.get_block("C"), k)
+
+
+def test_a_consumer_of_a_part_runs_only_there() -> None:
+    """A padded product has more elements than its consumer reads: the consumer is guarded."""
+    a, b = te.placeholder((5, 7), name="A"), te.placeholder((7, 6), name="B")
+    k = te.reduce_axis((0, 7), name="k")
+
+    def cell(i: Var, j: Var) -> Expr:
+        return te.sum(a[i, k] * b[k, j], axis=k)
+
+    func = te.create_prim_func([a, b, te.compute((5, 6), cell, name="C")])
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    *_, unpad = sch.pad_einsum(block, [1, 4, 1])
+    _, column, _ = sch.get_loops(block)
+    far, _ = sch.split(column, [None, 4])
+    sch.reverse_compute_at(unpad, far)
+    (moved,) = (each for each in walk(sch.func, on=Block) if each.name == unpad.name)
+    assert moved.predicate is not None

@@ -1,0 +1,9 @@
+"""Products of matrices: sums of products over one axis, in any order of indices, with batches.
+
+Reading order: recognise (which loops are a product), plan (the sizes of tiles and panels, by closed
+formulas), panels (the plan as schedule primitives), schedule_product.
+"""
+
+from irkit.autoschedule.products.schedule_product import (
+    schedule_product as schedule_product,
+)

@@ -1,0 +1,154 @@
+"""Apply a plan of panels: pack columns, keep a tile of sums in registers, finish it in place."""
+
+from irkit.autoschedule.epilogue import epilogue_of
+from irkit.autoschedule.products.plan import Panels
+from irkit.autoschedule.products.recognise import MatrixProduct
+from irkit.ir import Expr, as_int
+from irkit.schedule import BlockRef, Schedule, reads_of
+
+_ENOUGH = 4
+"""Panels of columns that are enough for the threads, so that rows need not be distributed."""
+
+
+def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
+    """Schedule a product by a plan.
+
+    A last tile of rows overlaps the one before it, or is guarded where rows run in parallel. Packed
+    columns are padded with zeros.
+    """
+    ref = BlockRef(product.block.name)
+    rows, columns, _ = product.sizes
+    panel, stack, epilogue = _packed(sch, product, plan)
+    # A tile of a transposed product goes to memory as vectors, and from there as elements.
+    stage = sch.cache_write(ref) if product.is_turned else None
+    rows = rows if stack is None else -(-rows // plan.rows) * plan.rows
+    axes = [axis.var.name for axis in product.block.axes]
+    by_axis = dict(zip(axes, sch.get_loops(ref), strict=True))
+    row = None if product.rows is None else by_axis.pop(product.rows.var.name)
+    column = by_axis.pop(product.columns.var.name)
+    step = by_axis.pop(product.steps.var.name)
+    outer = list(by_axis.values())
+    far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
+    place, inner = far, [near, lane]
+    if row is None:
+        sch.reorder(*outer, far, step, near, lane)
+    elif plan.by_rows:
+        sch.reorder(*outer, row, far, step, near, lane)
+        _, low = sch.split(row, [None, plan.rows], tail="shift" if rows % plan.rows else "guard")
+        sch.reorder(far, step, low, near, lane)
+        inner.insert(0, low)
+    else:
+        sch.reorder(*outer, far, row, step, near, lane)
+        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH
+        place, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        sch.reorder(step, low, near, lane)
+        inner.insert(0, low)
+    if stage is not None:
+        sch.reverse_compute_at(stage, place)
+    sch.reverse_compute_at(epilogue, place)
+    if panel is not None:
+        if not plan.by_rows:
+            sch.compute_at(panel, far)
+        elif outer:
+            sch.compute_at(panel, outer[-1])
+        _mark_panel(sch, panel, product, plan)
+    sch.overcompute(ref)
+    first = sch.decompose_reduction(ref, step)
+    sch.set_scope(ref, "local")
+    if stage is not None:
+        at = product.position_in_result()
+        for each in (ref, stage):
+            _move_last(sch, each, at)
+    around = len(outer) + (1 if row is None else 2)
+    for each in (ref, first):
+        _mark_tile(sch, each, len(inner))
+    _mark_epilogue(sch, stage or epilogue, around, plan)
+    if stage is not None:
+        rest = sch.get_loops(epilogue)[around:]
+        sch.reorder(*rest[1:], rest[0])
+        sch.unroll(rest[0])
+
+
+def _packed(
+    sch: Schedule, product: MatrixProduct, plan: Panels
+) -> tuple[BlockRef | None, BlockRef | None, BlockRef]:
+    """Copy what the plan says; return the blocks that copy columns and rows, and the epilogue."""
+    ref = BlockRef(product.block.name)
+    epilogue = epilogue_of(sch, product.block, product.store)
+    made: dict[str, BlockRef] = {}
+    wanted = [product.wide] * plan.packed + [product.tall] * plan.stacked
+    by = {product.columns.var: plan.columns if plan.packed else 1}
+    if product.rows is not None and plan.stacked:
+        by[product.rows.var] = plan.rows
+    padding = [by.get(axis.var, 1) for axis in product.block.axes]
+    pairs = zip(product.block.axes, padding, strict=True)
+    if any((as_int(axis.extent) or 0) % each for axis, each in pairs):
+        *pads, unpad = sch.pad_einsum(ref, padding)
+        for factor in wanted:
+            readers = {block.name for block in reads_of(sch.func, factor.load.buffer)}
+            made.update((factor.name, pad) for pad in pads if pad.name in readers)
+        if epilogue is not None:
+            sch.reverse_compute_inline(epilogue)
+        epilogue = unpad
+    for factor in wanted:
+        if factor.name not in made:
+            made[factor.name] = sch.cache_read(ref, factor.load.buffer)
+    panel = made[product.wide.name] if plan.packed else None
+    stack = made[product.tall.name] if plan.stacked else None
+    if panel is not None and not product.wide.is_contiguous_along(product.columns):
+        _move_last(sch, panel, product.wide.position_of(product.columns))
+    if stack is not None and product.rows is not None:
+        _stack(sch, stack, product, plan.rows)
+    return panel, stack, epilogue or sch.cache_write(ref)
+
+
+def _move_last(sch: Schedule, block: BlockRef, at: int) -> None:
+    """Lay out what a block writes such that neighbours along a dimension are neighbours."""
+
+    def moved(*own: Expr) -> list[Expr]:
+        return [*own[:at], *own[at + 1 :], own[at]]
+
+    sch.transform_layout(block, moved)
+
+
+def _stack(sch: Schedule, stack: BlockRef, product: MatrixProduct, rows: int) -> None:
+    """Lay out the rows tile by tile, the rows of a step together, and copy them so."""
+    assert product.rows is not None
+    at, step = product.tall.position_of(product.rows), product.tall.position_of(product.steps)
+
+    def by_tile(*own: Expr) -> list[Expr]:
+        rest = [index for n, index in enumerate(own) if n not in (at, step)]
+        return [*rest, own[at] // rows, own[step], own[at] % rows]
+
+    sch.transform_layout(stack, by_tile)
+    loops = sch.get_loops(stack)
+    far, near = sch.split(loops[at], [None, rows])
+    sch.reorder(far, loops[step], near)
+    sch.vectorize(near)
+
+
+def _mark_panel(sch: Schedule, panel: BlockRef, product: MatrixProduct, plan: Panels) -> None:
+    at = product.wide.position_of(product.columns)
+    loops = sch.get_loops(panel)[-len(product.wide.load.indices) :]
+    if not product.wide.is_contiguous_along(product.columns):
+        return
+    near, lane = sch.split(loops[at], [None, plan.lanes])
+    sch.unroll(near)
+    sch.vectorize(lane)
+
+
+def _mark_tile(sch: Schedule, block: BlockRef, depth: int) -> None:
+    *unrolled, lane = sch.get_loops(block)[-depth:]
+    for loop in unrolled:
+        sch.unroll(loop)
+    sch.vectorize(lane)
+
+
+def _mark_epilogue(sch: Schedule, epilogue: BlockRef, around: int, plan: Panels) -> None:
+    *unrolled, lane = sch.get_loops(epilogue)[around:]
+    if as_int(sch.loop(lane).end) != plan.lanes:
+        near, lane = sch.split(lane, [None, plan.lanes])
+        unrolled.append(near)
+    for loop in unrolled:
+        sch.unroll(loop)
+    sch.vectorize(lane)

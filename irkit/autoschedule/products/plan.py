@@ -1,0 +1,184 @@
+"""Choose the tile of a product and what is packed, by closed formulas from a machine's sizes.
+
+A tile of sums stays in registers while all steps of the reduction run. Its cycles in a step are
+those of the busiest unit: two multiplications and two loads of a vector start in a cycle, and a sum
+waits four cycles for itself. Whole tiles cover the result, so sizes that leave little over win.
+"""
+
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.products.recognise import MatrixProduct
+
+_WIDEST = 24
+_LATENCY = 4
+_ISSUED = 2
+"""Multiplications, and loads, of a vector that start in a cycle."""
+_START = 30
+"""Cycles to begin and end a tile, beside storing it."""
+_FAR, _NEAR = 1.5, 0.25
+"""Cycles to fetch a vector from the third and from the second cache, while others are fetched."""
+_CONFLICT = 2048
+"""Rows at a distance of a multiple of so many bytes share a few sets of a cache."""
+_JUMP = 8
+"""Cycles to begin to fetch another row from afar."""
+_FEW_STEPS = 64
+_STORED = 2.0
+"""Cycles to store a vector of results, which may touch one more line of a cache in each row."""
+_SCATTERED = 10.0
+"""Cycles to fetch from yet another page in each step."""
+_MOVED = 1.5
+"""Cycles to copy an element that is not moved with its neighbours."""
+_ADDED = 12
+"""Cycles to add up the lanes of a sum."""
+_MOST_SUMS = 24
+"""Dot products in a tile: each takes a row of code to add up its lanes."""
+
+
+class Panels(msgspec.Struct, frozen=True):
+    """A tile of ``rows`` by ``vectors`` of ``lanes`` columns.
+
+    ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``by_rows``
+    finishes a row of tiles before the next, with all columns packed first. ``cycles`` is an
+    estimate.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+    packed: bool
+    stacked: bool = False
+    by_rows: bool = False
+    cycles: float = 0.0
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+
+class Dots(msgspec.Struct, frozen=True):
+    """A tile of ``rows`` by ``columns`` dot products of ``unroll`` vectors of ``lanes`` steps."""
+
+    rows: int
+    columns: int
+    unroll: int
+    lanes: int
+    cycles: float = 0.0
+
+    @property
+    def width(self) -> int:
+        return self.unroll * self.lanes
+
+
+Choice = tuple[MatrixProduct, Panels | Dots]
+"""A plan for a product, or for the transposed one."""
+
+
+def plan_of(product: MatrixProduct, machine: Machine) -> Choice | None:
+    """Return the plan with the fewest estimated cycles, the first of those that are alike."""
+    return min(plans_of(product, machine), key=lambda choice: choice[1].cycles, default=None)
+
+
+def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
+    """List the plans that fit a machine's registers."""
+    turned = product.turned()
+    ways = [product] if turned is None else [product, turned]
+    found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
+    return found + [(product, plan) for plan in _dots(product, machine)]
+
+
+def _lanes(product: MatrixProduct, machine: Machine) -> int:
+    return max(1, machine.vector_bytes // product.store.buffer.dtype.bytes)
+
+
+def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
+    rows, columns, steps = product.sizes
+    shared = product.tall.load.buffer is product.wide.load.buffer
+    lanes = min(_lanes(product, machine), 1 << (columns - 1).bit_length())
+    strided = not product.wide.is_contiguous_along(product.columns)
+    scattered = _is_scattered(product, machine)
+    # Few steps: storing takes the time, and goes on along the rows. Else rows are fetched again.
+    by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
+    for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
+        most = (machine.vector_registers - 1 - vectors) // vectors
+        for height in range(min(rows, most), 0, -1):
+            for packed in (True,) if strided else (False, True):
+                for stacked in (False, True) if scattered else (False,):
+                    if shared and (packed or stacked):
+                        continue
+                    found = Panels(height, vectors, lanes, packed, stacked, by_rows)
+                    cycles = _panel_cycles(product, machine, found, strided=strided)
+                    yield msgspec.structs.replace(found, cycles=cycles)
+
+
+def _is_scattered(product: MatrixProduct, machine: Machine) -> bool:
+    """Return True if each step of the rows is far away from the last, and in many pages in all."""
+    if product.rows is None or product.tall.is_contiguous_along(product.steps):
+        return False
+    return product.sizes[2] * product.tall.row_bytes() > 4 * machine.l2
+
+
+def _panel_cycles(
+    product: MatrixProduct, machine: Machine, plan: Panels, *, strided: bool
+) -> float:
+    rows, columns, steps = product.sizes
+    down, across = -(-rows // plan.rows), -(-columns // plan.columns)
+    sums = plan.rows * plan.vectors
+    step = max(sums / _ISSUED, (plan.rows + plan.vectors) / _ISSUED, _LATENCY)
+    width = product.wide.load.buffer.dtype.bytes
+    panel = steps * plan.columns * width
+    first = _FAR if product.wide.elements() * width > machine.l2 // 2 else _NEAR
+    near = 0.0 if panel <= machine.l1 // 2 else _NEAR
+    if plan.packed:
+        fetch = near
+        fill = steps * (plan.columns * _MOVED if strided else plan.vectors * 2 * first) + 100
+    else:
+        apart = product.wide.row_bytes()
+        clash = apart % _CONFLICT == 0 and steps * apart > machine.l2
+        fetch = _FAR if clash or panel > machine.l2 // 2 else near
+        fetch += 0.5 if columns % plan.lanes else 0.0
+        fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if first == _FAR else 0))
+    stored = plan.rows * (plan.vectors + 1) * _STORED * (plan.lanes if product.is_turned else 1)
+    once = 0.0
+    if plan.stacked:
+        once = rows * steps / plan.rows * 2 * _FAR
+    elif _is_scattered(product, machine):
+        step += _SCATTERED
+    tile = steps * (step + fetch * plan.vectors) + stored + _START
+    return across * (down * tile + fill) + once
+
+
+def _dots(product: MatrixProduct, machine: Machine) -> Iterator[Dots]:
+    rows, columns, steps = product.sizes
+    lanes = _lanes(product, machine)
+    factors = (product.tall, product.wide)
+    copied = [each for each in factors if not each.is_contiguous_along(product.steps)]
+    moved = sum(each.elements() for each in copied)
+    if steps < lanes or lanes < 2 or 2 * moved > sum(each.elements() for each in factors):
+        return
+    for height in range(1, min(rows, 8) + 1):
+        for width in range(1, min(columns, 8) + 1):
+            for unroll in (1, 2, 4, 8):
+                sums = height * width * unroll
+                loaded = (min(height, width) + 1) * unroll
+                if sums <= _MOST_SUMS and sums + loaded < machine.vector_registers:
+                    found = Dots(height, width, unroll, lanes)
+                    cycles = _dot_cycles(product, machine, found) + moved * _MOVED
+                    yield msgspec.structs.replace(found, cycles=cycles)
+
+
+def _dot_cycles(product: MatrixProduct, machine: Machine, plan: Dots) -> float:
+    rows, columns, steps = product.sizes
+    down, across = -(-rows // plan.rows), -(-columns // plan.columns)
+    times, sums = math.ceil(steps / plan.width), plan.rows * plan.columns
+    both = (plan.rows + plan.columns) * plan.unroll
+    step = max(sums * plan.unroll / _ISSUED, both / _ISSUED, _LATENCY)
+    bytes_of = product.wide.load.buffer.dtype.bytes
+    first = _FAR if product.wide.elements() * bytes_of > machine.l2 // 2 else _NEAR
+    again = 2 * _NEAR if (plan.columns + rows) * steps * bytes_of > machine.l1 // 2 else 0.0
+    fetch = times * plan.columns * plan.unroll
+    tile = times * (step + both * again) + sums * (_ADDED + plan.unroll) + _START
+    return across * (down * tile + fetch * first)

@@ -1,0 +1,205 @@
+"""Products of drawn shapes keep their results: ragged, transposed, batched, with an epilogue."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import irkit
+from irkit import te
+from irkit.autoschedule import Machine, auto_schedule
+from irkit.autoschedule.products.plan import plan_of, plans_of
+from irkit.autoschedule.products.recognise import product_of
+from irkit.autoschedule.products.schedule_product import apply_plan
+from irkit.core import walk
+from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Var, as_int, numpy_dtype
+from irkit.runtime import set_num_threads
+from irkit.schedule import Schedule
+
+GENERIC = Machine()
+
+
+def product(
+    rows: int,
+    columns: int,
+    steps: int,
+    *,
+    transposed: tuple[bool, bool] = (False, False),
+    batch: int = 0,
+    dtype: str = "float32",
+    result: str = "",
+    epilogue: str = "",
+) -> PrimFunc:
+    """Return C = A B, with A and B transposed or batched, and a bias and relu, or a residual."""
+    head = (batch,) if batch else ()
+    first = (steps, rows) if transposed[0] else (rows, steps)
+    second = (columns, steps) if transposed[1] else (steps, columns)
+    a = te.placeholder((*head, *first), name="A", dtype=dtype)
+    b = te.placeholder((*head, *second), name="B", dtype=dtype)
+    k = te.reduce_axis((0, steps), name="k")
+    kind = result or dtype
+
+    def cell(*at: Var) -> Expr:
+        *front, i, j = at
+        x = a[(*front, k, i) if transposed[0] else (*front, i, k)]
+        y = b[(*front, j, k) if transposed[1] else (*front, k, j)]
+        if kind != dtype:
+            x, y = x.astype(kind), y.astype(kind)
+        return te.sum(x * y, axis=k)
+
+    c = te.compute((*head, rows, columns), cell, name="C")
+    if not epilogue:
+        return te.create_prim_func([a, b, c])
+    if epilogue == "bias":
+        bias = te.placeholder((columns,), name="bias", dtype=kind)
+
+        def biased(*at: Var) -> Expr:
+            return te.maximum(c[at] + bias[at[-1]], te.const(0, kind))
+
+        d = te.compute(c.shape, biased, name="D")
+        return te.create_prim_func([a, b, bias, d])
+    other = te.placeholder(c.shape, name="R", dtype=kind)
+
+    def added(*at: Var) -> Expr:
+        return c[at] + other[at]
+
+    d = te.compute(c.shape, added, name="D")
+    return te.create_prim_func([a, b, other, d])
+
+
+def arrays_of(func: PrimFunc) -> list[Any]:
+    rng = np.random.default_rng(1)
+    made: list[Any] = []
+    for buffer in func.params:
+        assert isinstance(buffer, Buffer)
+        shape = tuple(as_int(dim) or 0 for dim in buffer.shape)
+        made.append(rng.integers(-4, 5, shape).astype(numpy_dtype(buffer.dtype)))
+    made[-1][...] = 77
+    return made
+
+
+def check(func: PrimFunc, machine: Machine = GENERIC) -> None:
+    """Compare the scheduled function with the loops as written, exactly: on small integers."""
+    ours, theirs = arrays_of(func), arrays_of(func)
+    irkit.build(auto_schedule(func, machine))(*ours)
+    irkit.build(func)(*theirs)
+    np.testing.assert_array_equal(ours[-1], theirs[-1])
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    sizes=st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70)),
+    transposed=st.tuples(st.booleans(), st.booleans()),
+    batch=st.sampled_from([0, 0, 1, 3]),
+    types=st.sampled_from(
+        [("float32", ""), ("float64", ""), ("int32", ""), ("int8", "int32"), ("float16", "float32")]
+    ),
+    epilogue=st.sampled_from(["", "bias", "residual"]),
+    vector=st.sampled_from([16, 32, 64]),
+)
+def test_products_of_any_shape_are_exact(
+    sizes: tuple[int, int, int],
+    transposed: tuple[bool, bool],
+    batch: int,
+    types: tuple[str, str],
+    epilogue: str,
+    vector: int,
+) -> None:
+    func = product(
+        *sizes,
+        transposed=transposed,
+        batch=batch,
+        dtype=types[0],
+        result=types[1],
+        epilogue=epilogue,
+    )
+    check(func, Machine.with_vectors(vector))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    sizes=st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70)),
+    transposed=st.tuples(st.booleans(), st.booleans()),
+    batch=st.sampled_from([0, 2]),
+    epilogue=st.sampled_from(["", "bias"]),
+    vector=st.sampled_from([16, 64]),
+    at=st.floats(0, 1, exclude_max=True),
+)
+def test_every_plan_is_exact_and_legal(
+    sizes: tuple[int, int, int],
+    transposed: tuple[bool, bool],
+    batch: int,
+    epilogue: str,
+    vector: int,
+    at: float,
+) -> None:
+    func = product(*sizes, transposed=transposed, batch=batch, epilogue=epilogue)
+    block = next(walk(func, on=Block))
+    found = product_of(block)
+    if found is None:
+        assert sizes[0] == sizes[1] == 1
+        return
+    plans = plans_of(found, Machine.with_vectors(vector))
+    sch = Schedule(func)
+    apply_plan(sch, *plans[int(at * len(plans))])
+    ours, theirs = arrays_of(func), arrays_of(func)
+    irkit.build(sch.func)(*ours)
+    irkit.build(func)(*theirs)
+    np.testing.assert_array_equal(ours[-1], theirs[-1])
+
+
+@pytest.mark.parametrize("sizes", [(197, 131, 67), (131, 197, 131), (64, 256, 64), (257, 100, 33)])
+@pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, True)])
+def test_large_ragged_products_are_exact_on_threads(
+    sizes: tuple[int, int, int], transposed: tuple[bool, bool]
+) -> None:
+    set_num_threads(2)
+    check(product(*sizes, transposed=transposed, epilogue="bias"))
+
+
+def test_prime_rows_do_not_shrink_the_tile() -> None:
+    func = product(197, 768, 768)
+    found = product_of(next(walk(func, on=Block)))
+    assert found is not None
+    choice = plan_of(found, GENERIC)
+    assert choice is not None
+    assert choice[1].rows >= 6
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_matrix_times_itself_is_exact(transposed: bool) -> None:
+    a = te.placeholder((45, 45), name="A")
+    k = te.reduce_axis((0, 45), name="k")
+
+    def cell(i: Var, j: Var) -> Expr:
+        return te.sum(a[i, k] * (a[j, k] if transposed else a[k, j]), axis=k)
+
+    check(te.create_prim_func([a, te.compute((45, 45), cell, name="C")]))
+
+
+def test_packing_is_bounded() -> None:
+    """A packed panel is a part of an operand, not a copy of it."""
+    func = product(1024, 1024, 1024)
+    made = auto_schedule(func)
+    copies = [block for block in walk(made, on=Block) if block.name.endswith("_B")]
+    assert len(copies) == 1
+    loops = [loop for loop in walk(made, on=For) if copies[0] in list(walk(loop, on=Block))]
+    assert len(loops) > 2
+
+
+def test_the_epilogue_stays_on_the_tile() -> None:
+    """The bias is added where a tile is stored, and no pass over the result follows."""
+    made = auto_schedule(product(100, 100, 100, epilogue="bias"))
+    readers = [
+        block
+        for block in walk(made, on=Block)
+        if any(load.buffer.name == "bias" for load in walk(block, on=Load))
+    ]
+    inside = [
+        loop
+        for loop in walk(made, on=For)
+        if {"C", readers[0].name} <= {block.name for block in walk(loop, on=Block)}
+    ]
+    assert len(readers) == 1
+    assert len(inside) == 2
