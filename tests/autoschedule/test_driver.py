@@ -57,7 +57,7 @@ def test_a_rule_that_fails_is_undone_and_becomes_a_remark(
         sch.split(sch.get_loops(ref)[0], [None, 4])
         raise error
 
-    monkeypatch.setitem(auto_globals(), "schedule_reduction", broken)
+    monkeypatch.setitem(auto_globals(), "_OF_REDUCTIONS", (broken,))
     func = product()
     assert remarks_of(lambda: auto_schedule(func)) == [said]
     assert auto_schedule(func) is func
@@ -69,7 +69,7 @@ def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.Mon
         body = sch.func.body
         sch._func = sch.func.replace(body=body.body)  # type: ignore[attr-defined]
 
-    monkeypatch.setitem(auto_globals(), "schedule_reduction", broken)
+    monkeypatch.setitem(auto_globals(), "_OF_REDUCTIONS", (broken,))
     func = product()
     (said,) = remarks_of(lambda: auto_schedule(func))
     assert said.startswith(f"left as written: {INTERNAL}")

@@ -6,6 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.schedules.kernels.case import Case
 
 _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL", "NUMBA")
 _ROUNDS = 25
@@ -23,10 +28,9 @@ def main(arguments: list[str]) -> None:
             subprocess.run(command, env=os.environ | counts | {"IRKIT_CACHE": "0"}, check=True)
         return
     threads = int(words[0])
-    import torch
-
     from benchmarks.schedules.kernels.compare import summary
 
+    torch: Any = import_module("torch")
     torch.set_num_threads(threads)
     for name, cases in parts(threads).items():
         if name in words[1:] or not words[1:]:
@@ -40,7 +44,7 @@ def main(arguments: list[str]) -> None:
                 summary(name, made, _ROUNDS)
 
 
-def parts(threads: int) -> dict[str, Iterable["object"]]:
+def parts(threads: int) -> dict[str, Iterable["Case"]]:
     from benchmarks.schedules.kernels.convolutions import convolutions
     from benchmarks.schedules.kernels.rows import row_kernels
 

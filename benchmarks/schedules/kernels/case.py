@@ -1,5 +1,6 @@
 """One kernel: a function without a schedule, its operands, and what it is compared with."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -31,4 +32,4 @@ def floats(rng: np.random.Generator, *shape: int) -> Any:
 
 def log_uniform(rng: np.random.Generator, low: int, high: int) -> int:
     """Draw a whole number whose logarithm is uniform between two."""
-    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
+    return round(math.exp(rng.uniform(math.log(low), math.log(high))))

@@ -61,7 +61,7 @@ def _repeat(run: Thunk, calls: int) -> None:
 
 
 def _check(case: Case) -> None:
-    wanted = None
+    wanted: Any = None
     for peer in reversed(case.peers.values()):
         wanted = peer()
         if wanted is not None:

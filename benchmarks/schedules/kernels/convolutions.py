@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import onnxruntime
-import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.schedules.kernels.case import Case, floats, log_uniform
 from irkit import te, topi
 
+onnxruntime: Any = import_module("onnxruntime")
+torch: Any = import_module("torch")
 COUNT = 100
 _FEWEST, _MOST = 1 << 17, 1 << 29  # multiplications
 

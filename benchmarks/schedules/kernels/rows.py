@@ -3,17 +3,18 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
-import numba
 import numpy as np
-import torch
 
 from benchmarks.schedules.kernels.case import Case, floats, log_uniform
 from irkit import te, topi
 from irkit.ir import as_int
 from irkit.te import Tensor
 
+numba: Any = import_module("numba")
+torch: Any = import_module("torch")
 SHAPES = 20
 _FEWEST, _MOST = 1 << 12, 1 << 22
 
