@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -69,7 +70,8 @@ def _check(case: Case) -> None:
     if wanted is None:
         return
     found = case.operands[-case.results :]
-    for one, other in zip(found, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+    all_wanted: tuple[Any, ...] = wanted if isinstance(wanted, tuple) else (wanted,)
+    for one, other in zip(found, all_wanted, strict=True):
         scale = float(np.abs(np.asarray(other)).max()) or 1.0
         np.testing.assert_allclose(
             one, np.asarray(other), rtol=case.tolerance, atol=case.tolerance * scale * 0.1
