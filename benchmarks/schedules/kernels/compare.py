@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -70,7 +70,7 @@ def _check(case: Case) -> None:
     if wanted is None:
         return
     found = case.operands[-case.results :]
-    all_wanted: tuple[Any, ...] = wanted if isinstance(wanted, tuple) else (wanted,)
+    all_wanted = cast("tuple[Any, ...]", wanted) if isinstance(wanted, tuple) else (wanted,)
     for one, other in zip(found, all_wanted, strict=True):
         scale = float(np.abs(np.asarray(other)).max()) or 1.0
         np.testing.assert_allclose(
