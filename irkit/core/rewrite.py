@@ -58,9 +58,9 @@ def rewrite(
     targets = on if isinstance(on, tuple) else (on,)
     if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
         raise _no_node("rewrite", root)
+    fires = _Dispatch(rule, targets)
     # A rule about statements changes no expression, so it visits none.
     order = postorder(root) if may_be_expression(targets) else statements_postorder(root)
-    fires = _Dispatch(rule, targets)
     if not any(fires[cls] is not None for cls in {node.__class__ for node in order}):
         return root
     new: dict[int, Node] = {}

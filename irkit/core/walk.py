@@ -5,7 +5,6 @@ for every class. So who looks for statements does not enter expressions, nine no
 """
 
 from collections.abc import Iterator
-from functools import cache
 from typing import TypeVar, overload
 
 from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node
@@ -13,7 +12,6 @@ from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node
 _N = TypeVar("_N", bound=Node)
 
 
-@cache
 def may_be_expression(on: type[Node] | tuple[type[Node], ...]) -> bool:
     """Return True if an expression can be of one of some classes."""
     classes: list[type[Node]] = list(on) if isinstance(on, tuple) else [on]

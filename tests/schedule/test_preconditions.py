@@ -169,7 +169,7 @@ ROWS: dict[str, tuple[PrimFunc, Call, str]] = {
     "the scope of a parameter does not change": (
         chain(8),
         lambda s: s.set_scope(s.get_block("D"), "local"),
-        "exactly one intermediate buffer",
+        "'D' is a parameter",
     ),
     "a map that is not injective is not a layout of a block": (
         chain(8),

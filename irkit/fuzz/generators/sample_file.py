@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import ml_dtypes
 import numpy as np
 
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.debug import NO_SCHEDULE, InputKind, InputSet
 from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
-from irkit.ir import PrimFunc, parse
+from irkit.ir import PrimFunc, array_type, parse
 from irkit.passes import BUILTIN
 from irkit.phases import GRAPH, pipeline_for
 from irkit.schedule import ScheduleTrace
@@ -224,9 +223,10 @@ def _read_value(value: Any) -> Any:
 
 def _read_array(value: Any) -> Array:
     name = value["dtype"]
-    dtype = np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
-    if dtype.kind not in "biufV" or dtype.hasobject:
-        raise FormatError(f"dtype is {name!r}, expected numbers")
+    try:
+        dtype = array_type(name)
+    except IRKitError:
+        raise FormatError(f"dtype is {name!r}, expected numbers") from None
     shape = tuple(cast("list[int]", value["shape"]))
     return np.array(value["data"], dtype).reshape(shape)
 

@@ -51,7 +51,7 @@ def test_a_number_draws_the_same_model_and_arrays() -> None:
 
 
 def test_samples_are_of_many_operators_and_changed_in_every_way() -> None:
-    samples = [draw_suite_model(picks_of(number)) for number in range(200)]
+    samples = [draw_suite_model(picks_of(number)) for number in range(400)]
     assert len({operator_of(sample) for sample in samples}) > 90
     changes = {each for sample in samples for each in sample.features if each[:7] == "changed"}
     assert len(changes) == 8
