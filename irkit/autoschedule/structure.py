@@ -1,6 +1,8 @@
 """What a rule asks about a block: its operands, its axes, and which of them move together."""
 
-from irkit.core import any_node, children, substitute, walk
+from collections.abc import Mapping
+
+from irkit.core import any_node, children, free_symbols, substitute, walk
 from irkit.ir import (
     Add,
     Axis,
@@ -15,11 +17,27 @@ from irkit.ir import (
     Var,
     as_int,
     const,
+    evaluate,
     is_const,
     simplify,
     trip_count,
 )
 from irkit.schedule import Schedule, variables
+
+Estimates = Mapping[Var, int]
+"""What a schedule assumes that extents which are not constant are. Nothing depends on it but
+speed."""
+
+
+def estimate(extent: Expr, estimates: Estimates) -> int | None:
+    """Return the number that an extent is, or is assumed to be; None if it is neither."""
+    known = as_int(extent)
+    if known is not None or not estimates:
+        return known
+    used = {var for var in free_symbols(extent) if isinstance(var, Var)}
+    if not used <= set(estimates):
+        return None
+    return int(evaluate(extent, {var: estimates[var] for var in used}))
 
 
 def blocks_of(sch: Schedule) -> list[Block]:

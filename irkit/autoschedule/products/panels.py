@@ -52,7 +52,7 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         elif outer:
             sch.compute_at(panel, outer[-1])
         _mark_panel(sch, panel, product, plan)
-    sch.overcompute(ref)
+    sch.overcompute(ref, repeat=_open_rows(product))
     first = sch.decompose_reduction(ref, step)
     sch.set_scope(ref, "local")
     if stage is not None:
@@ -67,6 +67,14 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         rest = sch.get_loops(epilogue)[around:]
         sch.reorder(*rest[1:], rest[0])
         sch.unroll(rest[0])
+
+
+def _open_rows(product: MatrixProduct) -> list[int]:
+    """Return the position of the rows among the axes if their number is not constant: a last tile
+    then computes its last row several times, without a test in each step."""
+    axes = product.block.axes
+    found = None if product.rows is None else product.rows
+    return [at for at, axis in enumerate(axes) if axis is found and as_int(axis.extent) is None]
 
 
 def _packed(

@@ -131,6 +131,9 @@ class BlockPrimitives(TracedSchedule):
         self._func = fuse_reduction_epilogue(self._func, block.name, epilogue_block.name)
 
     @primitive
-    def overcompute(self, block: BlockRef) -> None:
-        """Drop the predicate of a block: it then also computes elements that nobody reads."""
-        self._func = overcompute(self._func, block.name)
+    def overcompute(self, block: BlockRef, repeat: Sequence[int] = ()) -> None:
+        """Drop the predicate of a block: it then also computes elements that nobody reads.
+
+        Inputs are 0 outside; along the axes at the positions ``repeat`` the last element inside.
+        """
+        self._func = overcompute(self._func, block.name, repeat)
