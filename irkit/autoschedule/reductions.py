@@ -9,7 +9,7 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
 from irkit.ir import Block, Buffer, Expr, Load, Store, Var, linear
@@ -27,7 +27,7 @@ _MOST_STEP = 4
 _LONG = 3
 
 
-def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
+def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
     """Tile a reduction so that accumulators stay in registers, and finish each tile before the
     next."""
     store = only_store(block)

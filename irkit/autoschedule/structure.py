@@ -40,6 +40,12 @@ def estimate(extent: Expr, estimates: Estimates) -> int | None:
     return int(evaluate(extent, {var: estimates[var] for var in used}))
 
 
+def divides(number: int, extent: Expr) -> bool:
+    """Return True if an extent is constant, and a multiple of a number."""
+    size = as_int(extent)
+    return size is not None and size % number == 0
+
+
 def blocks_of(sch: Schedule) -> list[Block]:
     return list(walk(sch.func, on=Block))
 

@@ -7,7 +7,7 @@ sum are added up when the tile is finished.
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.products.plan import Dots
 from irkit.autoschedule.products.recognise import Factor, MatrixProduct
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import divides, spatial_axes
 from irkit.ir import Axis, Expr
 from irkit.schedule import BlockRef, Schedule, reads_of
 
@@ -79,9 +79,8 @@ def _mark_halved(sch: Schedule, half: BlockRef, rank: int) -> None:
 def _lay_out(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
     """Pad the steps to whole vectors, and copy an operand whose steps are not neighbours."""
     ref = BlockRef(product.block.name)
-    _, _, steps = product.sizes
     padded: dict[str, BlockRef] = {}
-    if steps % plan.width:
+    if not divides(plan.width, product.steps.extent):
         padding = [plan.width if axis is product.steps else 1 for axis in product.block.axes]
         pads = sch.pad_einsum(ref, padding)
         for each in (product.tall, product.wide):

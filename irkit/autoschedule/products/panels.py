@@ -3,6 +3,7 @@
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
+from irkit.autoschedule.structure import divides
 from irkit.ir import Expr, as_int
 from irkit.schedule import BlockRef, Schedule, reads_of
 
@@ -13,8 +14,8 @@ _ENOUGH = 4
 def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     """Schedule a product by a plan.
 
-    A last tile of rows overlaps the one before it, or is guarded where rows run in parallel. Packed
-    columns are padded with zeros.
+    A last tile of rows overlaps the one before it, or is guarded where rows run in parallel or where
+    their number is not constant. Packed columns are padded with zeros.
     """
     ref = BlockRef(product.block.name)
     rows, columns, _ = product.sizes
@@ -29,18 +30,21 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     step = by_axis.pop(product.steps.var.name)
     outer = list(by_axis.values())
     far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
-    place, inner = far, [near, lane]
+    place, tiles, inner = far, None, [near, lane]
+    repeated = _open_rows(product)
     if row is None:
         sch.reorder(*outer, far, step, near, lane)
     elif plan.by_rows:
         sch.reorder(*outer, row, far, step, near, lane)
-        _, low = sch.split(row, [None, plan.rows], tail="shift" if rows % plan.rows else "guard")
+        overlaps = not repeated and rows % plan.rows
+        tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
         sch.reorder(far, step, low, near, lane)
         inner.insert(0, low)
     else:
         sch.reorder(*outer, far, row, step, near, lane)
-        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH
-        place, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH and not repeated
+        tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        place = tiles
         sch.reorder(step, low, near, lane)
         inner.insert(0, low)
     if stage is not None:
@@ -52,13 +56,15 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         elif outer:
             sch.compute_at(panel, outer[-1])
         _mark_panel(sch, panel, product, plan)
-    sch.overcompute(ref, repeat=_open_rows(product))
+    sch.overcompute(ref, repeat=repeated)
     first = sch.decompose_reduction(ref, step)
     sch.set_scope(ref, "local")
     if stage is not None:
         at = product.position_in_result()
         for each in (ref, stage):
             _move_last(sch, each, at)
+    if repeated and tiles is not None and product.sizes[0] > plan.rows:
+        sch.annotate(tiles, "partition", True)
     around = len(outer) + (1 if row is None else 2)
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))
@@ -90,7 +96,7 @@ def _packed(
         by[product.rows.var] = plan.rows
     padding = [by.get(axis.var, 1) for axis in product.block.axes]
     pairs = zip(product.block.axes, padding, strict=True)
-    if any((as_int(axis.extent) or 0) % each for axis, each in pairs):
+    if any(each > 1 and not divides(each, axis.extent) for axis, each in pairs):
         *pads, unpad = sch.pad_einsum(ref, padding)
         for factor in wanted:
             readers = {block.name for block in reads_of(sch.func, factor.load.buffer)}

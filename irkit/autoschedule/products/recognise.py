@@ -6,7 +6,7 @@ import msgspec
 
 from irkit.autoschedule.structure import Estimates, estimate, spatial_axes
 from irkit.core import walk
-from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, Var, is_const
+from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, Var, as_int, is_const
 from irkit.schedule import only_store, variables
 
 
@@ -71,6 +71,11 @@ class MatrixProduct(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(
             self, rows=rows, columns=columns, tall=tall, wide=wide, is_turned=True
         )
+
+    @property
+    def is_open(self) -> bool:
+        """True if an extent is not constant."""
+        return any(as_int(axis.extent) is None for axis in self.block.axes)
 
     def position_in_result(self) -> int:
         """Return which index of the result the columns are."""

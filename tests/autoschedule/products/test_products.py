@@ -136,7 +136,7 @@ def test_every_plan_is_exact_and_legal(
 ) -> None:
     func = product(*sizes, transposed=transposed, batch=batch, epilogue=epilogue)
     block = next(walk(func, on=Block))
-    found = product_of(block)
+    found = product_of(block, {})
     if found is None:
         assert sizes[0] == sizes[1] == 1
         return
@@ -160,7 +160,7 @@ def test_large_ragged_products_are_exact_on_threads(
 
 def test_prime_rows_do_not_shrink_the_tile() -> None:
     func = product(197, 768, 768)
-    found = product_of(next(walk(func, on=Block)))
+    found = product_of(next(walk(func, on=Block)), {})
     assert found is not None
     choice = plan_of(found, GENERIC)
     assert choice is not None

@@ -47,7 +47,8 @@ def overcompute(func: PrimFunc, name: str, repeat: Sequence[int] = ()) -> PrimFu
     block = find_block(func, name)
     for at in repeat:
         if not 0 <= at < len(block.axes):
-            raise ScheduleError(f"block {name!r} has {len(block.axes)} axes, none at {at}", at=block)
+            number = len(block.axes)
+            raise ScheduleError(f"block {name!r} has {number} axes, none at {at}", at=block)
     if block.predicate is None:
         return func
     store = _store(func, block)
