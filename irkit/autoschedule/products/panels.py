@@ -14,8 +14,8 @@ _ENOUGH = 4
 def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     """Schedule a product by a plan.
 
-    A last tile of rows overlaps the one before it, or is guarded where rows run in parallel or where
-    their number is not constant. Packed columns are padded with zeros.
+    A last tile of rows overlaps the one before it, or is guarded: where rows run in parallel, and
+    where their number is not constant. Packed columns are padded with zeros.
     """
     ref = BlockRef(product.block.name)
     rows, columns, _ = product.sizes
