@@ -15,7 +15,7 @@ from irkit.autoschedule.products.recognise import MatrixProduct, product_of
 from irkit.autoschedule.structure import Estimates
 from irkit.ir import Block, Expr, Var, const, le, logical_and
 
-_PLANNED = (1, 2, 4, 8, 14, 32, 512)
+_PLANNED = (1, 2, 4, 8, 14, 512)
 """Numbers of rows that plans are made for."""
 _TRIED = (*range(1, 33), *(round(33 * 1.13**n) for n in range(24)))
 """Numbers of rows that plans are compared at."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError, Span, any_node, walk
-from irkit.ir import Block, Expr, If, Load, PrimFunc, Stmt, Var, shape_vars
+from irkit.ir import Block, Compare, Const, Expr, If, Let, Load, PrimFunc, Stmt, Var, shape_vars
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.rewrite.clone import Cloner
 
@@ -28,11 +28,24 @@ def specialize(func: PrimFunc, conditions: Sequence[Expr]) -> tuple[PrimFunc, li
     cloner = Cloner(func)
     copies = [cloner.clone(func.body) for _ in conditions]
     body: Stmt = func.body
+    span = Span("schedule", "specialize", parent=func.body.span)
     for condition, copy in zip(reversed(conditions), reversed(copies), strict=True):
-        span = Span("schedule", "specialize", parent=func.body.span)
-        body = If(condition, copy, body, span=span)
+        body = _choice(condition, copy, body, span)
     names = [[block.name for block in walk(copy, on=Block)] for copy in copies]
     return func.replace(body=body), names
+
+
+def _choice(condition: Expr, copy: Stmt, other: Stmt, span: Span) -> Stmt:
+    """Return a branch between two bodies.
+
+    A condition that is not the comparison of a size with a number gets a name: it does not help to
+    simplify what is under it, where it would be looked at for each expression.
+    """
+    sides = (condition.a, condition.b) if isinstance(condition, Compare) else (condition,)
+    if all(isinstance(side, (Const, Var)) for side in sides):
+        return If(condition, copy, other, span=span)
+    chosen = Var("chosen", condition.dtype)
+    return Let(chosen, condition, If(chosen, copy, other, span=span), span=span)
 
 
 def _check_condition(condition: Expr, known: set[Var]) -> None:

@@ -6,7 +6,7 @@ import pytest
 import irkit
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import If, PrimFunc, Store, Var, interpret, le, lt, parse, script
+from irkit.ir import If, Let, PrimFunc, Store, Var, interpret, le, lt, parse, script
 from irkit.schedule import BlockRef, Schedule
 
 DOUBLED = """def f(A: f32[m], C: f32[m]):
@@ -92,3 +92,12 @@ def test_another_writer_beside_a_block_still_counts() -> None:
     copy, _ = sch.specialize(sch.expr("m < 4"))
     with pytest.raises(ScheduleError, match="only writer"):
         sch.cache_write(copy)
+
+
+def test_a_condition_that_says_little_has_a_name() -> None:
+    sch = Schedule(parse(DOUBLED), check="each")
+    sch.specialize(sch.expr("m // 4 * 7 < m // 3 * 5"))
+    (let,) = walk(sch.func, on=Let)
+    (branch,) = walk(sch.func, on=If)
+    assert branch.cond is let.var
+    assert script(let.value) == "m // 4 * 7 < m // 3 * 5"
