@@ -31,11 +31,9 @@ class AssumedSizes:
         blocks = blocks_of(sch)
         if not self._common or len(blocks) > _MOST_BLOCKS:
             return
-        for block in blocks:
-            sizes, conditions = variants_of(block, machine, self._common)
-            if conditions:
-                break
-        else:
+        found = [variants_of(block, machine, self._common) for block in blocks]
+        sizes, conditions = next((each for each in found if each[1]), ([], []))
+        if not conditions:
             return
         copies = sch.specialize(*conditions)
         names = [*(ref.name for ref in copies), *(block.name for block in blocks)]

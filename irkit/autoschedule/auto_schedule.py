@@ -73,15 +73,33 @@ INTERNAL = "internal error:"
 
 def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
-    sizes = AssumedSizes(sch.func)
-    sch = _attempt(sch, lambda trial: sizes.specialize(trial, machine), sch.func, "specialize")
-    for block in blocks_of(sch):
-        if block.init is not None and not _is_scheduled(sch, block):
-            sch = _first_that_applies(sch, block, machine, sizes.of(block))
+    sch = _schedule_reductions(sch, machine)
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _schedule_pointwise(sch, block, machine)
     return _attempt(sch, mark_parallel, sch.func, "mark_parallel")
+
+
+def _schedule_reductions(sch: Schedule, machine: Machine) -> Schedule:
+    """Schedule all reductions, in several copies if their sizes call for that, and if the rules can
+    handle each copy: one that stays as written would be slow for some sizes."""
+    sizes = AssumedSizes(sch.func)
+    copied = _attempt(sch, lambda trial: sizes.specialize(trial, machine), sch.func, "specialize")
+    if copied is not sch:
+        made = _each_reduction(copied, machine, sizes)
+        names = [block.name for block in blocks_of(copied) if block.init is not None]
+        left = [name for name in names if not _is_scheduled(made, made.get(BlockRef(name)))]
+        if not left:
+            return made
+        remark(sch.func, f"not copied for other sizes: no rule applies to {left[0]!r}")
+    return _each_reduction(sch, machine, sizes)
+
+
+def _each_reduction(sch: Schedule, machine: Machine, sizes: AssumedSizes) -> Schedule:
+    for block in blocks_of(sch):
+        if block.init is not None and not _is_scheduled(sch, block):
+            sch = _first_that_applies(sch, block, machine, sizes.of(block))
+    return sch
 
 
 def _first_that_applies(

@@ -8,7 +8,7 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.products.plan import Dots
 from irkit.autoschedule.products.recognise import Factor, MatrixProduct
 from irkit.autoschedule.structure import divides, spatial_axes
-from irkit.ir import Axis, Expr
+from irkit.ir import Axis, Expr, as_int
 from irkit.schedule import BlockRef, Schedule, reads_of
 
 _SHORT = 4
@@ -44,9 +44,14 @@ def apply_dots(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
         tile.insert(0, low)
     if half is not None:
         sch.compute_at(half, place)
-        sch.overcompute(half)
     sch.compute_at(part, place)
-    sch.overcompute(part)
+    rows = [] if product.rows is None else [spatial.index(product.rows)]
+    repeated = [at for at in rows if as_int(spatial[at].extent) is None]
+    sch.overcompute(part, repeat=repeated)
+    if repeated and product.sizes[0] > plan.rows:
+        sch.annotate(place, "partition", True)
+    if half is not None:
+        sch.overcompute(half)
     if half is not None:
         _mark_halved(sch, half, len(spatial))
     _mark_sums(sch, part, product, plan, len(outer) + len(tile))

@@ -5,7 +5,7 @@ from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
 from irkit.autoschedule.structure import divides
 from irkit.ir import Expr, as_int
-from irkit.schedule import BlockRef, Schedule, reads_of
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, reads_of, variables
 
 _ENOUGH = 4
 """Panels of columns that are enough for the threads, so that rows need not be distributed."""
@@ -70,9 +70,19 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         _mark_tile(sch, each, len(inner))
     _mark_epilogue(sch, stage or epilogue, around, plan)
     if stage is not None:
-        rest = sch.get_loops(epilogue)[around:]
-        sch.reorder(*rest[1:], rest[0])
-        sch.unroll(rest[0])
+        _neighbours_last(sch, epilogue, sch.get_loops(epilogue)[around:])
+
+
+def _neighbours_last(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> None:
+    """Make the loop over neighbours in what a block writes the innermost, and unroll it."""
+    found = sch.get(block)
+    store = only_store(found)
+    assert store is not None
+    last = next(axis for axis in found.axes if axis.var is store.indices[-1])
+    used = variables(last.binding)
+    near = [loop for loop in loops if loop.var in used]
+    sch.reorder(*(loop for loop in loops if loop not in near), *near)
+    sch.unroll(near[-1])
 
 
 def _open_rows(product: MatrixProduct) -> list[int]:

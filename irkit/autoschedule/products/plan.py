@@ -84,7 +84,7 @@ def plan_of(product: MatrixProduct, machine: Machine) -> Choice | None:
 
 def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
     """List the plans that fit a machine's registers."""
-    turned = None if product.is_open else product.turned()
+    turned = product.turned()
     ways = [product] if turned is None else [product, turned]
     found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
     return found + [(product, plan) for plan in _dots(product, machine)]

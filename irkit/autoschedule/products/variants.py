@@ -53,26 +53,28 @@ def variants_of(
     rows = None if product is None or product.rows is None else product.rows.extent
     if product is None or not isinstance(rows, Var):
         return [estimates], []
-    found: dict[Panels | Dots, Variant] = {}
+    found: dict[tuple[bool, Panels | Dots], Variant] = {}
     for count in _PLANNED:
         sizes = {**estimates, rows: count}
         choice = plan_of(msgspec.structs.replace(product, estimates=sizes), machine)
         if choice is not None:
             plan = msgspec.structs.replace(choice[1], cycles=0.0)
-            found.setdefault(plan, _variant(choice[0], machine, plan, rows))
+            found.setdefault((choice[0].is_turned, plan), _variant(choice[0], machine, plan, rows))
     chosen = _few(list(found.values()))
     return [each.estimates for each in chosen] or [estimates], _conditions(chosen, rows)
 
 
 def _variant(product: MatrixProduct, machine: Machine, plan: Panels | Dots, rows: Var) -> Variant:
-    """Measure the cycles of a plan at two and at three rows of tiles."""
+    """Take the cycles of a plan at two and at three rows of tiles."""
+    is_turned = isinstance(plan, Panels) and product.is_turned
+    tile = plan.columns if is_turned else plan.rows
 
     def at(tiles: int) -> float:
-        sizes = {**product.estimates, rows: tiles * plan.rows}
+        sizes = {**product.estimates, rows: tiles * tile}
         return cycles_of(msgspec.structs.replace(product, estimates=sizes), machine, plan)
 
     cycles = at(3) - at(2)
-    return Variant(product.estimates, plan.rows, max(0.0, at(2) - 2 * cycles), cycles)
+    return Variant(product.estimates, tile, max(0.0, at(2) - 2 * cycles), cycles)
 
 
 def _few(found: list[Variant]) -> list[Variant]:

@@ -260,7 +260,8 @@ class _AxisGroup(msgspec.Struct, frozen=True):
         if len(self.axes) != 1:
             return False
         (axis,) = self.axes
-        form = linear(self.points.plain(axis.binding))
+        still = {v.var: const(0, v.var.dtype) for v in self.loops if is_const(v.end, 1)}
+        form = linear(self.points.plain(substitute(axis.binding, still)))
         if form is None or form.constant != 0:
             return False
         ends = {loop.var: loop.end for loop in self.loops if not is_const(loop.end, 1)}
