@@ -32,9 +32,10 @@ class AssumedSizes:
         if not self._common or len(blocks) > _MOST_BLOCKS:
             return
         found = [variants_of(block, machine, self._common) for block in blocks]
-        sizes, conditions = next((each for each in found if each[1]), ([], []))
-        if not conditions:
+        several = [each for each in found if each[1]]
+        if not several:
             return
+        sizes, conditions = several[0]
         copies = sch.specialize(*conditions)
         names = [*(ref.name for ref in copies), *(block.name for block in blocks)]
         for at, name in enumerate(names):

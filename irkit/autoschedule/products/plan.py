@@ -87,6 +87,8 @@ def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
     turned = product.turned()
     ways = [product] if turned is None else [product, turned]
     found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
+    if product.has_open_steps and product.rows is not None:
+        return found  # Vectors of steps could only be padded in a copy.
     return found + [(product, plan) for plan in _dots(product, machine)]
 
 

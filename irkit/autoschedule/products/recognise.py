@@ -77,6 +77,11 @@ class MatrixProduct(msgspec.Struct, frozen=True):
         """True if an extent is not constant."""
         return any(as_int(axis.extent) is None for axis in self.block.axes)
 
+    @property
+    def has_open_steps(self) -> bool:
+        """True if the number of steps is not constant."""
+        return as_int(self.steps.extent) is None
+
     def position_in_result(self) -> int:
         """Return which index of the result the columns are."""
         indices = self.store.indices

@@ -14,8 +14,12 @@ def schedule_product(sch: Schedule, block: Block, machine: Machine, estimates: E
     """Schedule a block that multiplies matrices; leave any other as it is."""
     product = product_of(block, estimates)
     choice = None if product is None else plan_of(product, machine)
-    if choice is not None:
-        apply_plan(sch, *choice)
+    if choice is None:
+        return
+    product, plan = choice
+    if isinstance(plan, Dots) and product.has_open_steps:
+        return  # A matrix times a vector, in rows of any length: another rule's.
+    apply_plan(sch, product, plan)
 
 
 def apply_plan(sch: Schedule, product: MatrixProduct, plan: Panels | Dots) -> None:

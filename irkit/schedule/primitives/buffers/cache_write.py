@@ -6,7 +6,7 @@ from irkit.schedule.analysis.accesses import only_store, writes_beside
 from irkit.schedule.analysis.domain import writes_all
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
-from irkit.schedule.state.lookup import find_block, nest_of
+from irkit.schedule.state.lookup import conditions_around, find_block, nest_of
 from irkit.schedule.state.replace import replace_buffer
 
 
@@ -28,7 +28,8 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
         )
     old = store.buffer
     top = nest_of(func, block)
-    if not writes_all(PrimFunc("nest", (), top), block, store):
+    facts = conditions_around(func, block)
+    if not writes_all(PrimFunc("nest", (), top), block, store, facts):
         raise ScheduleError(
             f"cannot cache what block {name!r} writes: it cannot be proved to write all of "
             f"{old.name!r} in its own loops",
