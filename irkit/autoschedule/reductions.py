@@ -12,7 +12,7 @@ from irkit.autoschedule.rows import schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
-from irkit.ir import Block, Buffer, Expr, Load, Store, Var, linear
+from irkit.ir import Block, Buffer, Expr, Load, Store, Var, as_int, linear
 from irkit.schedule import (
     BlockRef,
     LoopRef,
@@ -34,7 +34,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     if row_axis_of(block) is not None:
         schedule_row(sch, block, machine)
         return
-    tile = None if store is None else tile_of(block, store, machine)
+    tile = None if store is None else tile_of(block, store, machine, estimates)
     if store is None or tile is None:
         return
     ref = BlockRef(block.name)
@@ -45,7 +45,8 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
-    sch.transform_layout(ref, tile.layout)
+    if all(as_int(axis.extent) is not None for axis in spatial_axes(block)):
+        sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
 
 

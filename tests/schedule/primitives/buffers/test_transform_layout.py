@@ -96,14 +96,25 @@ OPEN = """def f(A: f32[m, 6], C: f32[m, 6]):
 
 def test_a_dimension_that_is_not_constant_can_change_places_only() -> None:
     sch = Schedule(parse(OPEN), check="each")
-    sch.transform_layout(sch.get_block("B"), lambda i, j: [j // 3, i, j % 3])
+    sch.transform_layout(sch.get_block("B"), split_second)
     (made,) = (each.buffer for each in walk(sch.func, on=Allocate))
     assert [script(dim) for dim in made.shape] == ["2", "m", "3"]
-    maps: tuple[IndexMap, ...] = (
-        lambda i, j, k: [j // 2, i, k, j % 2],
-        lambda i, j, k: [i, j + k, k],
-        lambda i, j, k: [i, j, j, k],
-    )
-    for each in maps:
+    for each in (halved, added, twice):
         with pytest.raises(ScheduleError, match="its shape is not constant"):
             sch.transform_layout(sch.get_block("B"), each)
+
+
+def split_second(i: Expr, j: Expr) -> list[Expr]:
+    return [j // 3, i, j % 3]
+
+
+def halved(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [j // 2, i, k, j % 2]
+
+
+def added(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [i, j + k, k]
+
+
+def twice(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [i, j, j, k]
