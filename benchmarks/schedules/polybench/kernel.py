@@ -44,9 +44,7 @@ def sizes(of: Tensor) -> Shape:
     return tuple(as_int(size) or 0 for size in of.shape)
 
 
-def dot(
-    shape: Shape, extent: int, term: Callable[..., Any], name: str, low: int = 0
-) -> Tensor:
+def dot(shape: Shape, extent: int, term: Callable[..., Any], name: str, low: int = 0) -> Tensor:
     """Sum a term of the axes of a result, and of one more from ``low`` to ``extent``."""
     k = te.reduce_axis((low, extent), name=f"{name}_k")
     return te.compute(shape, lambda *at: te.sum(term(*at, k), axis=k), name=name)

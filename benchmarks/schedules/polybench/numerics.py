@@ -18,14 +18,14 @@ def numerics(rng: np.random.Generator) -> Iterator[Kernel]:
     n, m = near(rng, 400), near(rng, 500)
     yield Kernel("softmax", {"x": (n, m)}, softmax, softmax_numpy, softmax_loops)
     yield Kernel("go fast", {"a": (n, n)}, go_fast, go_fast_numpy, go_fast_loops)
-    grids = {name: (n, m) for name in "abc"}
+    grids = dict.fromkeys("abc", (n, m))
     yield Kernel("compute", grids, clip, clip_numpy, clip_loops)
-    lines = {name: (n * m // 4,) for name in ("p", "q", "r", "s")}
+    lines = dict.fromkeys(("p", "q", "r", "s"), (n * m // 4,))
     yield Kernel("arc distance", lines, arc, arc_numpy, arc_loops)
     count = near(rng, 300)
-    bodies = {name: (count,) for name in "xyzw"}
+    bodies = dict.fromkeys("xyzw", (count,))
     yield Kernel("nbody", bodies, nbody, nbody_numpy, nbody_loops)
-    grids = {name: (n, m) for name in ("zr", "zi", "cr", "ci")}
+    grids = dict.fromkeys(("zr", "zi", "cr", "ci"), (n, m))
     yield Kernel("mandelbrot", grids, mandelbrot, mandelbrot_numpy, mandelbrot_loops)
     b, i, h, o = near(rng, 64), near(rng, 120), near(rng, 200), 10
     layers = {"x": (b, i), "v": (i, h), "c": (h,), "w": (h, o), "d": (o,)}

@@ -23,15 +23,11 @@ def products(rng: np.random.Generator) -> Iterator[Kernel]:
         "3mm", {"a": (m, k), "b": (k, n), "c": (n, p), "d": (p, m)}, three, three_numpy, three_loops
     )
     yield Kernel("syrk", {"a": (n, k), "c": (n, n)}, syrk, syrk_numpy, syrk_loops)
-    yield Kernel(
-        "syr2k", {"a": (n, k), "b": (n, k), "c": (n, n)}, syr2k, syr2k_numpy, syr2k_loops
-    )
+    yield Kernel("syr2k", {"a": (n, k), "b": (n, k), "c": (n, n)}, syr2k, syr2k_numpy, syr2k_loops)
     yield Kernel("symm", {"a": (m, m), "b": (m, n), "c": (m, n)}, symm, symm_numpy, symm_loops)
     yield Kernel("trmm", {"a": (m, m), "b": (m, n)}, trmm, trmm_numpy, trmm_loops)
     q, r, s = (near(rng, size) for size in (40, 50, 60))
-    yield Kernel(
-        "doitgen", {"a": (r, q, s), "c": (s, s)}, doitgen, doitgen_numpy, doitgen_loops
-    )
+    yield Kernel("doitgen", {"a": (r, q, s), "c": (s, s)}, doitgen, doitgen_numpy, doitgen_loops)
     yield Kernel("covariance", {"x": (k, n)}, covariance, covariance_numpy, covariance_loops)
     yield Kernel("correlation", {"x": (k, n)}, correlation, correlation_numpy, correlation_loops)
 
@@ -165,7 +161,9 @@ def syr2k_loops(a: Any, b: Any, c: Any, y: Any) -> None:
 def symm(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, ...]:
     extent: Any = a.shape[0]
     shape: Any = c.shape
-    whole = te.compute(a.shape, lambda i, k: te.if_then_else(te.le(k, i), a[i, k], a[k, i]), name="s")
+    whole = te.compute(
+        a.shape, lambda i, k: te.if_then_else(te.le(k, i), a[i, k], a[k, i]), name="s"
+    )
     ab = dot(shape, extent, lambda i, j, k: whole[i, k] * b[k, j], "ab")
     return (te.compute(c.shape, lambda i, j: 1.5 * ab[i, j] + 1.2 * c[i, j], name="y"),)
 
@@ -274,11 +272,11 @@ def correlation(x: Tensor) -> tuple[Tensor, ...]:
     count, width = sizes(x)
     mean = _mean(x)
     shape: Any = (width,)
-    squares = dot(
-        shape, count, lambda j, k: (x[k, j] - mean[j]) * (x[k, j] - mean[j]), "squares"
-    )
+    squares = dot(shape, count, lambda j, k: (x[k, j] - mean[j]) * (x[k, j] - mean[j]), "squares")
     scale = te.compute(
-        shape, lambda j: te.select(te.gt(squares[j], 0.1), 1.0 / te.sqrt(squares[j]), 1.0), name="scale"
+        shape,
+        lambda j: te.select(te.gt(squares[j], 0.1), 1.0 / te.sqrt(squares[j]), 1.0),
+        name="scale",
     )
     z = te.compute(x.shape, lambda i, j: (x[i, j] - mean[j]) * scale[j], name="z")
     zz = dot((width, width), count, lambda i, j, k: z[k, i] * z[k, j], "zz")

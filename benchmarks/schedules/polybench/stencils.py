@@ -19,13 +19,11 @@ def stencils(rng: np.random.Generator) -> Iterator[Kernel]:
     yield Kernel("jacobi-2d", {"x": (n, m)}, jacobi_2d, jacobi_2d_numpy, jacobi_2d_loops)
     cube = tuple(near(rng, 60) for _ in range(3))
     yield Kernel("heat-3d", {"x": cube}, heat_3d, heat_3d_numpy, heat_3d_loops)
-    grids = {name: (n, m) for name in ("ex", "ey", "hz")}
+    grids = dict.fromkeys(("ex", "ey", "hz"), (n, m))
     yield Kernel("fdtd-2d", grids, fdtd_2d, fdtd_2d_numpy, fdtd_2d_loops)
     i, j, k = near(rng, 64), near(rng, 64), near(rng, 60)
-    yield Kernel(
-        "hdiff", {"x": (i + 4, j + 4, k), "c": (i, j, k)}, hdiff, hdiff_numpy, hdiff_loops
-    )
-    grids = {name: (n, m) for name in ("p", "b")}
+    yield Kernel("hdiff", {"x": (i + 4, j + 4, k), "c": (i, j, k)}, hdiff, hdiff_numpy, hdiff_loops)
+    grids = dict.fromkeys(("p", "b"), (n, m))
     yield Kernel("cavity flow", grids, cavity, cavity_numpy, cavity_loops)
     size = (8, near(rng, 32), near(rng, 32), 3)
     yield Kernel("conv2d", {"x": size, "w": (5, 5, 3, 16)}, conv, conv_numpy, conv_loops)
@@ -75,9 +73,7 @@ def jacobi_2d(x: Tensor) -> tuple[Tensor, ...]:
 
 def jacobi_2d_numpy(x: Any) -> tuple[Any, ...]:
     y = x.copy()
-    y[1:-1, 1:-1] = 0.2 * (
-        x[1:-1, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] + x[2:, 1:-1] + x[:-2, 1:-1]
-    )
+    y[1:-1, 1:-1] = 0.2 * (x[1:-1, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] + x[2:, 1:-1] + x[:-2, 1:-1])
     return (y,)
 
 
@@ -132,12 +128,16 @@ def fdtd_2d(ex: Tensor, ey: Tensor, hz: Tensor) -> tuple[Tensor, ...]:
     n, m = hz.shape
     ey1 = te.compute(
         ey.shape,
-        lambda i, j: te.if_then_else(te.gt(i, 0), ey[i, j] - 0.5 * (hz[i, j] - hz[i - 1, j]), ey[i, j]),
+        lambda i, j: te.if_then_else(
+            te.gt(i, 0), ey[i, j] - 0.5 * (hz[i, j] - hz[i - 1, j]), ey[i, j]
+        ),
         name="ey1",
     )
     ex1 = te.compute(
         ex.shape,
-        lambda i, j: te.if_then_else(te.gt(j, 0), ex[i, j] - 0.5 * (hz[i, j] - hz[i, j - 1]), ex[i, j]),
+        lambda i, j: te.if_then_else(
+            te.gt(j, 0), ex[i, j] - 0.5 * (hz[i, j] - hz[i, j - 1]), ex[i, j]
+        ),
         name="ex1",
     )
 
@@ -179,8 +179,10 @@ def hdiff(x: Tensor, c: Tensor) -> tuple[Tensor, ...]:
     ni, nj, nk = c.shape
     lap = te.compute(
         (ni + 2, nj + 2, nk),
-        lambda i, j, k: 4.0 * x[i + 1, j + 1, k]
-        - (x[i + 2, j + 1, k] + x[i, j + 1, k] + x[i + 1, j + 2, k] + x[i + 1, j, k]),
+        lambda i, j, k: (
+            4.0 * x[i + 1, j + 1, k]
+            - (x[i + 2, j + 1, k] + x[i, j + 1, k] + x[i + 1, j + 2, k] + x[i + 1, j, k])
+        ),
         name="lap",
     )
 
@@ -197,8 +199,10 @@ def hdiff(x: Tensor, c: Tensor) -> tuple[Tensor, ...]:
     return (
         te.compute(
             c.shape,
-            lambda i, j, k: x[i + 2, j + 2, k]
-            - c[i, j, k] * (fx[i + 1, j, k] - fx[i, j, k] + fy[i, j + 1, k] - fy[i, j, k]),
+            lambda i, j, k: (
+                x[i + 2, j + 2, k]
+                - c[i, j, k] * (fx[i + 1, j, k] - fx[i, j, k] + fy[i, j + 1, k] - fy[i, j, k])
+            ),
             name="y",
         ),
     )
@@ -275,14 +279,13 @@ def cavity_loops(p: Any, b: Any, y: Any) -> None:
 def conv(x: Tensor, w: Tensor) -> tuple[Tensor, ...]:
     n, h, v, into = sizes(x)
     r, s, _, out = sizes(w)
-    dr, ds, c = (te.reduce_axis((0, size), name=f"r{size}_{at}") for at, size in
-                 enumerate((r, s, into)))
+    dr, ds, c = (
+        te.reduce_axis((0, size), name=f"r{size}_{at}") for at, size in enumerate((r, s, into))
+    )
     return (
         te.compute(
             (n, h - r + 1, v - s + 1, out),
-            lambda b, i, j, o: te.sum(
-                x[b, i + dr, j + ds, c] * w[dr, ds, c, o], axis=[dr, ds, c]
-            ),
+            lambda b, i, j, o: te.sum(x[b, i + dr, j + ds, c] * w[dr, ds, c, o], axis=[dr, ds, c]),
             name="y",
         ),
     )

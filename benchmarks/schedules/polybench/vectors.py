@@ -16,15 +16,13 @@ prange: Any = import_module("numba").prange
 def vectors(rng: np.random.Generator) -> Iterator[Kernel]:
     m, n = near(rng, 500), near(rng, 600)
     yield Kernel("atax", {"a": (m, n), "x": (n,)}, atax, atax_numpy, atax_loops)
-    yield Kernel(
-        "bicg", {"a": (m, n), "p": (n,), "r": (m,)}, bicg, bicg_numpy, bicg_loops
-    )
-    ones = {name: (n,) for name in ("x", "z", "p", "q")}
+    yield Kernel("bicg", {"a": (m, n), "p": (n,), "r": (m,)}, bicg, bicg_numpy, bicg_loops)
+    ones = dict.fromkeys(("x", "z", "p", "q"), (n,))
     yield Kernel("mvt", {"a": (n, n), **ones}, mvt, mvt_numpy, mvt_loops)
     yield Kernel(
         "gesummv", {"a": (n, n), "b": (n, n), "x": (n,)}, gesummv, gesummv_numpy, gesummv_loops
     )
-    ones = {name: (n,) for name in ("u", "v", "p", "q", "z", "x")}
+    ones = dict.fromkeys(("u", "v", "p", "q", "z", "x"), (n,))
     yield Kernel("gemver", {"a": (n, n), **ones}, gemver, gemver_numpy, gemver_loops)
 
 
