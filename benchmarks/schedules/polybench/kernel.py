@@ -1,16 +1,21 @@
 """A kernel of the benchmark: its operands, and how it is computed in three ways."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from irkit import te
-from irkit.ir import PrimFunc, as_int
+from irkit.ir import Expr, PrimFunc, Var, as_int
 from irkit.te import Tensor
 
 Shape = tuple[int, ...]
+Term = (
+    Callable[[Var, Var], Expr]
+    | Callable[[Var, Var, Var], Expr]
+    | Callable[[Var, Var, Var, Var], Expr]
+)
 NUMPY_TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
 
 
@@ -22,7 +27,7 @@ class Kernel(msgspec.Struct, frozen=True):
     """
 
     name: str
-    inputs: dict[str, Shape]
+    inputs: Mapping[str, Shape]
     expression: Callable[..., tuple[Tensor, ...]]
     with_numpy: Callable[..., tuple[Any, ...]]
     loops: Callable[..., None]
@@ -44,7 +49,12 @@ def sizes(of: Tensor) -> Shape:
     return tuple(as_int(size) or 0 for size in of.shape)
 
 
-def dot(shape: Shape, extent: int, term: Callable[..., Any], name: str, low: int = 0) -> Tensor:
-    """Sum a term of the axes of a result, and of one more from ``low`` to ``extent``."""
-    k = te.reduce_axis((low, extent), name=f"{name}_k")
-    return te.compute(shape, lambda *at: te.sum(term(*at, k), axis=k), name=name)
+def dot(shape: Shape, extent: int, term: Term, name: str) -> Tensor:
+    """Sum a term of the axes of a result, and of one more."""
+    k = te.reduce_axis((0, extent), name=f"{name}_k")
+
+    def cell(*at: Var) -> Expr:
+        of: Callable[..., Expr] = term
+        return te.sum(of(*at, k), axis=k)
+
+    return te.compute(shape, cell, name=name)

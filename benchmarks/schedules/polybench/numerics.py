@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.schedules.polybench.kernel import Kernel, dot, near
+from benchmarks.schedules.polybench.kernel import Kernel, dot, near, sizes
 from irkit import te, topi
+from irkit.ir import Expr, Var
 from irkit.te import Tensor
 
 prange: Any = import_module("numba").prange
+where: Any = np.where
 
 
 def numerics(rng: np.random.Generator) -> Iterator[Kernel]:
@@ -94,7 +96,7 @@ def clip_loops(a: Any, b: Any, c: Any, y: Any) -> None:
 
 
 def arc(p: Tensor, q: Tensor, r: Tensor, s: Tensor) -> tuple[Tensor, ...]:
-    def distance(i: Any) -> Any:
+    def distance(i: Var) -> Expr:
         up, along = te.sin((r[i] - p[i]) * 0.5), te.sin((s[i] - q[i]) * 0.5)
         part = up * up + te.cos(p[i]) * te.cos(r[i]) * along * along
         return 2.0 * te.atan2(te.sqrt(part), te.sqrt(1.0 - part))
@@ -118,7 +120,7 @@ def nbody(x: Tensor, y: Tensor, z: Tensor, w: Tensor) -> tuple[Tensor, ...]:
     count: Any = x.shape[0]
 
     def pull(of: Tensor, name: str) -> Tensor:
-        def term(i: Any, j: Any) -> Any:
+        def term(i: Var, j: Var) -> Expr:
             dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
             square = dx * dx + dy * dy + dz * dz + 0.01
             return (of[j] - of[i]) * w[j] / (square * te.sqrt(square))
@@ -149,14 +151,14 @@ def nbody_loops(x: Any, y: Any, z: Any, w: Any, fx: Any, fy: Any, fz: Any) -> No
 
 
 def mandelbrot(zr: Tensor, zi: Tensor, cr: Tensor, ci: Tensor) -> tuple[Tensor, ...]:
-    def moves(i: Any, j: Any) -> Any:
+    def moves(i: Var, j: Var) -> Expr:
         return te.lt(zr[i, j] * zr[i, j] + zi[i, j] * zi[i, j], 4.0)
 
-    def real(i: Any, j: Any) -> Any:
+    def real(i: Var, j: Var) -> Expr:
         found = zr[i, j] * zr[i, j] - zi[i, j] * zi[i, j] + cr[i, j]
         return te.select(moves(i, j), found, zr[i, j])
 
-    def imaginary(i: Any, j: Any) -> Any:
+    def imaginary(i: Var, j: Var) -> Expr:
         return te.select(moves(i, j), 2.0 * zr[i, j] * zi[i, j] + ci[i, j], zi[i, j])
 
     shape = zr.shape
@@ -165,7 +167,7 @@ def mandelbrot(zr: Tensor, zi: Tensor, cr: Tensor, ci: Tensor) -> tuple[Tensor, 
 
 def mandelbrot_numpy(zr: Any, zi: Any, cr: Any, ci: Any) -> tuple[Any, ...]:
     moves = zr * zr + zi * zi < 4
-    return np.where(moves, zr * zr - zi * zi + cr, zr), np.where(moves, 2 * zr * zi + ci, zi)
+    return where(moves, zr * zr - zi * zi + cr, zr), where(moves, 2 * zr * zi + ci, zi)
 
 
 def mandelbrot_loops(zr: Any, zi: Any, cr: Any, ci: Any, yr: Any, yi: Any) -> None:
@@ -179,8 +181,8 @@ def mandelbrot_loops(zr: Any, zi: Any, cr: Any, ci: Any, yr: Any, yi: Any) -> No
 
 
 def mlp(x: Tensor, v: Tensor, c: Tensor, w: Tensor, d: Tensor) -> tuple[Tensor, ...]:
-    b, h, o = x.shape[0], c.shape[0], d.shape[0]
-    xv = dot((b, h), x.shape[1], lambda i, j, k: x[i, k] * v[k, j], "xv")
+    (b, into), (h,), (o,) = sizes(x), sizes(c), sizes(d)
+    xv = dot((b, h), into, lambda i, j, k: x[i, k] * v[k, j], "xv")
     hidden = te.compute((b, h), lambda i, j: te.maximum(xv[i, j] + c[j], 0.0), name="hidden")
     hw = dot((b, o), h, lambda i, j, k: hidden[i, k] * w[k, j], "hw")
     return (topi.nn.softmax(te.compute((b, o), lambda i, j: hw[i, j] + d[j], name="last")),)

@@ -11,6 +11,7 @@ from irkit import te
 from irkit.te import Tensor
 
 prange: Any = import_module("numba").prange
+where: Any = np.where
 
 
 def products(rng: np.random.Generator) -> Iterator[Kernel]:
@@ -119,7 +120,7 @@ def syrk(a: Tensor, c: Tensor) -> tuple[Tensor, ...]:
 
 
 def syrk_numpy(a: Any, c: Any) -> tuple[Any, ...]:
-    return (np.where(np.tri(len(c), dtype=bool), 1.5 * a @ a.T + 1.2 * c, c),)
+    return (where(np.tri(len(c), dtype=bool), 1.5 * a @ a.T + 1.2 * c, c),)
 
 
 def syrk_loops(a: Any, c: Any, y: Any) -> None:
@@ -146,7 +147,7 @@ def syr2k(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, ...]:
 
 def syr2k_numpy(a: Any, b: Any, c: Any) -> tuple[Any, ...]:
     whole = a @ b.T
-    return (np.where(np.tri(len(c), dtype=bool), 1.5 * (whole + whole.T) + 1.2 * c, c),)
+    return (where(np.tri(len(c), dtype=bool), 1.5 * (whole + whole.T) + 1.2 * c, c),)
 
 
 def syr2k_loops(a: Any, b: Any, c: Any, y: Any) -> None:

@@ -1,6 +1,6 @@
 """Stencils: one step on a grid, whose border stays as it is, and a convolution."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.schedules.polybench.kernel import Kernel, near, sizes
 from irkit import te
+from irkit.ir import Expr, Var
 from irkit.te import Tensor
 
 prange: Any = import_module("numba").prange
@@ -32,7 +33,7 @@ def stencils(rng: np.random.Generator) -> Iterator[Kernel]:
 def jacobi_1d(x: Tensor) -> tuple[Tensor, ...]:
     last: Any = x.shape[0] - 1
 
-    def inside(i: Any) -> Any:
+    def inside(i: Var) -> Expr:
         return te.all(te.gt(i, 0), te.lt(i, last))
 
     return (
@@ -56,7 +57,7 @@ def jacobi_1d_loops(x: Any, y: Any) -> None:
         y[i] = 0.33333 * (x[i - 1] + x[i] + x[i + 1])
 
 
-def _inside(shape: Any, *at: Any) -> Any:
+def _inside(shape: Sequence[Expr], *at: Var) -> Expr:
     return te.all(
         *(te.gt(each, 0) for each in at),
         *(te.lt(each, n - 1) for each, n in zip(at, shape, strict=True)),
@@ -64,7 +65,7 @@ def _inside(shape: Any, *at: Any) -> Any:
 
 
 def jacobi_2d(x: Tensor) -> tuple[Tensor, ...]:
-    def cell(i: Any, j: Any) -> Any:
+    def cell(i: Var, j: Var) -> Expr:
         found = x[i, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j] + x[i - 1, j]
         return te.if_then_else(_inside(x.shape, i, j), found * 0.2, x[i, j])
 
@@ -87,7 +88,7 @@ def jacobi_2d_loops(x: Any, y: Any) -> None:
 
 
 def heat_3d(x: Tensor) -> tuple[Tensor, ...]:
-    def cell(i: Any, j: Any, k: Any) -> Any:
+    def cell(i: Var, j: Var, k: Var) -> Expr:
         here = x[i, j, k]
         found = (
             0.125 * (x[i + 1, j, k] - 2.0 * here + x[i - 1, j, k])
@@ -141,7 +142,7 @@ def fdtd_2d(ex: Tensor, ey: Tensor, hz: Tensor) -> tuple[Tensor, ...]:
         name="ex1",
     )
 
-    def cell(i: Any, j: Any) -> Any:
+    def cell(i: Var, j: Var) -> Expr:
         curl = ex1[i, j + 1] - ex1[i, j] + ey1[i + 1, j] - ey1[i, j]
         inside = te.all(te.lt(i, n - 1), te.lt(j, m - 1))
         return te.if_then_else(inside, hz[i, j] - 0.7 * curl, hz[i, j])
@@ -186,11 +187,11 @@ def hdiff(x: Tensor, c: Tensor) -> tuple[Tensor, ...]:
         name="lap",
     )
 
-    def along_i(i: Any, j: Any, k: Any) -> Any:
+    def along_i(i: Var, j: Var, k: Var) -> Expr:
         step = lap[i + 1, j + 1, k] - lap[i, j + 1, k]
         return te.select(te.gt(step * (x[i + 2, j + 2, k] - x[i + 1, j + 2, k]), 0.0), 0.0, step)
 
-    def along_j(i: Any, j: Any, k: Any) -> Any:
+    def along_j(i: Var, j: Var, k: Var) -> Expr:
         step = lap[i + 1, j + 1, k] - lap[i + 1, j, k]
         return te.select(te.gt(step * (x[i + 2, j + 2, k] - x[i + 2, j + 1, k]), 0.0), 0.0, step)
 
@@ -249,7 +250,7 @@ def hdiff_loops(x: Any, c: Any, y: Any) -> None:
 
 
 def cavity(p: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-    def cell(i: Any, j: Any) -> Any:
+    def cell(i: Var, j: Var) -> Expr:
         found = (p[i, j + 1] + p[i, j - 1]) * 0.3 + (p[i + 1, j] + p[i - 1, j]) * 0.2
         return te.if_then_else(_inside(p.shape, i, j), found - 0.05 * b[i, j], p[i, j])
 
