@@ -1,6 +1,6 @@
 """A kernel of the benchmark: its operands, and how it is computed in three ways."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -43,6 +43,10 @@ class Kernel(msgspec.Struct, frozen=True):
 def near(rng: np.random.Generator, size: int) -> int:
     """Draw a size within a quarter of one, so that few are round."""
     return max(2, int(size * rng.uniform(0.75, 1.25)))
+
+
+def alike(names: Iterable[str], shape: Shape) -> dict[str, Shape]:
+    return dict.fromkeys(names, shape)
 
 
 def sizes(of: Tensor) -> Shape:

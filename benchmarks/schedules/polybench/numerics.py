@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.schedules.polybench.kernel import Kernel, dot, near, sizes
+from benchmarks.schedules.polybench.kernel import Kernel, alike, dot, near, sizes
 from irkit import te, topi
 from irkit.ir import Expr, Var
 from irkit.te import Tensor
@@ -20,14 +20,14 @@ def numerics(rng: np.random.Generator) -> Iterator[Kernel]:
     n, m = near(rng, 400), near(rng, 500)
     yield Kernel("softmax", {"x": (n, m)}, softmax, softmax_numpy, softmax_loops)
     yield Kernel("go fast", {"a": (n, n)}, go_fast, go_fast_numpy, go_fast_loops)
-    grids = dict.fromkeys("abc", (n, m))
+    grids = alike("abc", (n, m))
     yield Kernel("compute", grids, clip, clip_numpy, clip_loops)
-    lines = dict.fromkeys(("p", "q", "r", "s"), (n * m // 4,))
+    lines = alike(("p", "q", "r", "s"), (n * m // 4,))
     yield Kernel("arc distance", lines, arc, arc_numpy, arc_loops)
     count = near(rng, 300)
-    bodies = dict.fromkeys("xyzw", (count,))
+    bodies = alike("xyzw", (count,))
     yield Kernel("nbody", bodies, nbody, nbody_numpy, nbody_loops)
-    grids = dict.fromkeys(("zr", "zi", "cr", "ci"), (n, m))
+    grids = alike(("zr", "zi", "cr", "ci"), (n, m))
     yield Kernel("mandelbrot", grids, mandelbrot, mandelbrot_numpy, mandelbrot_loops)
     b, i, h, o = near(rng, 64), near(rng, 120), near(rng, 200), 10
     layers = {"x": (b, i), "v": (i, h), "c": (h,), "w": (h, o), "d": (o,)}

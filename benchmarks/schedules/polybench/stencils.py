@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.schedules.polybench.kernel import Kernel, near, sizes
+from benchmarks.schedules.polybench.kernel import Kernel, alike, near, sizes
 from irkit import te
 from irkit.ir import Expr, Var
 from irkit.te import Tensor
@@ -20,11 +20,11 @@ def stencils(rng: np.random.Generator) -> Iterator[Kernel]:
     yield Kernel("jacobi-2d", {"x": (n, m)}, jacobi_2d, jacobi_2d_numpy, jacobi_2d_loops)
     cube = tuple(near(rng, 60) for _ in range(3))
     yield Kernel("heat-3d", {"x": cube}, heat_3d, heat_3d_numpy, heat_3d_loops)
-    grids = dict.fromkeys(("ex", "ey", "hz"), (n, m))
+    grids = alike(("ex", "ey", "hz"), (n, m))
     yield Kernel("fdtd-2d", grids, fdtd_2d, fdtd_2d_numpy, fdtd_2d_loops)
     i, j, k = near(rng, 64), near(rng, 64), near(rng, 60)
     yield Kernel("hdiff", {"x": (i + 4, j + 4, k), "c": (i, j, k)}, hdiff, hdiff_numpy, hdiff_loops)
-    grids = dict.fromkeys(("p", "b"), (n, m))
+    grids = alike(("p", "b"), (n, m))
     yield Kernel("cavity flow", grids, cavity, cavity_numpy, cavity_loops)
     size = (8, near(rng, 32), near(rng, 32), 3)
     yield Kernel("conv2d", {"x": size, "w": (5, 5, 3, 16)}, conv, conv_numpy, conv_loops)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.schedules.polybench.kernel import Kernel, dot, near
+from benchmarks.schedules.polybench.kernel import Kernel, alike, dot, near
 from irkit import te
 from irkit.te import Tensor
 
@@ -17,12 +17,12 @@ def vectors(rng: np.random.Generator) -> Iterator[Kernel]:
     m, n = near(rng, 500), near(rng, 600)
     yield Kernel("atax", {"a": (m, n), "x": (n,)}, atax, atax_numpy, atax_loops)
     yield Kernel("bicg", {"a": (m, n), "p": (n,), "r": (m,)}, bicg, bicg_numpy, bicg_loops)
-    ones = dict.fromkeys(("x", "z", "p", "q"), (n,))
+    ones = alike(("x", "z", "p", "q"), (n,))
     yield Kernel("mvt", {"a": (n, n), **ones}, mvt, mvt_numpy, mvt_loops)
     yield Kernel(
         "gesummv", {"a": (n, n), "b": (n, n), "x": (n,)}, gesummv, gesummv_numpy, gesummv_loops
     )
-    ones = dict.fromkeys(("u", "v", "p", "q", "z", "x"), (n,))
+    ones = alike(("u", "v", "p", "q", "z", "x"), (n,))
     yield Kernel("gemver", {"a": (n, n), **ones}, gemver, gemver_numpy, gemver_loops)
 
 
