@@ -17,6 +17,7 @@ from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
+from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
 from irkit.core import Node, ScheduleError, remark
@@ -74,6 +75,7 @@ INTERNAL = "internal error:"
 def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
     sch = _schedule_reductions(sch, machine)
+    sch = _attempt(sch, merge_siblings, sch.func, "merge_siblings")
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _schedule_pointwise(sch, block, machine)

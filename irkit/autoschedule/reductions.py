@@ -5,6 +5,8 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
+import math
+
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
@@ -20,11 +22,14 @@ from irkit.schedule import (
     allocation,
     only_store,
     reads_of,
+    variables,
     writes_of,
 )
 
 _MOST_STEP = 4
 _LONG = 3
+_MANY = 16
+"""An element that so many results use is worth copying."""
 
 
 def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
@@ -39,6 +44,8 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
         return
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
+    if not tile.fused:
+        _turn(sch, block, store)
     epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
     far, reduced = _tile_loops(sch, block, tile)
     sch.reverse_compute_at(epilogue, far)
@@ -87,6 +94,28 @@ def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
 
         made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
         sch.transform_layout(made, by_remainder)
+
+
+def _turn(sch: Schedule, block: Block, store: Store) -> None:
+    """Make the lanes of a tile read neighbours: an input that has the line as another dimension
+    than the last is copied with that one last, if many results use each of its elements."""
+    spatial = spatial_axes(block)
+    line, done = spatial[-1].var, {store.buffer}
+    for load in list(walk(block.body, on=Load)):
+        at = next((n for n, index in enumerate(load.indices[:-1]) if index is line), None)
+        used = {var for index in load.indices for var in variables(index)}
+        uses = math.prod(as_int(axis.extent) or 1 for axis in spatial if axis.var not in used)
+        if at is None or load.buffer in done or uses < _MANY:
+            continue
+        if line in {var for index in load.indices[at + 1 :] for var in variables(index)}:
+            continue
+
+        def moved(*own: Expr, at: int = at) -> list[Expr]:
+            return [*own[:at], *own[at + 1 :], own[at]]
+
+        done.add(load.buffer)
+        copy = sch.cache_read(BlockRef(block.name), load.buffer)
+        sch.transform_layout(copy, moved)
 
 
 def _step(load: Load, var: Var) -> int:

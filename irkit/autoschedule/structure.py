@@ -14,6 +14,7 @@ from irkit.ir import (
     Mul,
     Stmt,
     Store,
+    Sub,
     Var,
     as_int,
     const,
@@ -76,19 +77,34 @@ def reduce_axes(block: Block) -> list[Axis]:
     return [axis for axis in block.axes if axis.kind == "reduce"]
 
 
+def _addends(value: Expr) -> list[Expr]:
+    found: list[Expr] = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, (Add, Sub)):
+            waiting += [each.b, each.a]
+        else:
+            found.append(each)
+    return found
+
+
 def _is_any(load: Load) -> bool:
     return True
 
 
 class Product:
-    """A sum of products: its two operands, and which axes each of them depends on."""
+    """A sum of products, or of sums of them: pairs of operands, and which axes each depends on."""
 
     def __init__(self, block: Block, store: Store) -> None:
         value = store.value
         term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
-        self.operands = [term.a, term.b] if isinstance(term, Mul) else []
-        self.matches = bool(self.operands) and all(
-            any_node(side, Load, _is_any) for side in self.operands
+        addends = [] if term is None else _addends(term)
+        self.pairs = [(each.a, each.b) for each in addends if isinstance(each, Mul)]
+        self.matches = (
+            bool(addends)
+            and len(self.pairs) == len(addends)
+            and all(any_node(side, Load, _is_any) for pair in self.pairs for side in pair)
         )
 
     def moves(self, operand: Expr, axis: Axis) -> bool:
@@ -117,16 +133,16 @@ def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
 
 def row_axis(product: Product, spatial: list[Axis], last: Axis) -> tuple[Axis, int] | None:
     """Find the axis to unroll, and how many of its values may share vectors: those for which the
-    vectorized operand is the same.
+    vectorized operands are the same.
 
-    That operand does not depend on the axis, or only on its quotient by a number (its group).
+    Those do not depend on the axis, or only on its quotient by a number (its group).
     """
     if not product.matches:
         return None
-    carriers = [side for side in product.operands if product.moves(side, last)]
-    if len(carriers) != 1:
+    by_pair = [[side for side in pair if product.moves(side, last)] for pair in product.pairs]
+    if any(len(sides) != 1 for sides in by_pair):
         return None
-    found = [(axis, _shared(carriers[0], axis)) for axis in spatial[:-1]]
+    found = [(axis, min(_shared(carrier, axis) for (carrier,) in by_pair)) for axis in spatial[:-1]]
     shared = [(axis, count) for axis, count in found if count > 1]
     return max(shared, key=lambda pair: pair[1], default=None)
 

@@ -1,11 +1,12 @@
 """Apply a plan of panels: pack columns, keep a tile of sums in registers, finish it in place."""
 
 from irkit.autoschedule.epilogue import epilogue_of
+from irkit.autoschedule.products.padded_factors import PaddedFactors
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
 from irkit.autoschedule.structure import divides
 from irkit.ir import Expr, as_int
-from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, reads_of, variables
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, variables
 
 _ENOUGH = 4
 """Panels of columns that are enough for the threads, so that rows need not be distributed."""
@@ -99,26 +100,19 @@ def _packed(
     """Copy what the plan says; return the blocks that copy columns and rows, and the epilogue."""
     ref = BlockRef(product.block.name)
     epilogue = epilogue_of(sch, product.block, product.store)
-    made: dict[str, BlockRef] = {}
-    wanted = [product.wide] * plan.packed + [product.tall] * plan.stacked
+    made = PaddedFactors()
     by = {product.columns.var: plan.columns if plan.packed else 1}
     if product.rows is not None and plan.stacked:
         by[product.rows.var] = plan.rows
     padding = [by.get(axis.var, 1) for axis in product.block.axes]
     pairs = zip(product.block.axes, padding, strict=True)
     if any(each > 1 and not divides(each, axis.extent) for axis, each in pairs):
-        *pads, unpad = sch.pad_einsum(ref, padding)
-        for factor in wanted:
-            readers = {block.name for block in reads_of(sch.func, factor.load.buffer)}
-            made.update((factor.name, pad) for pad in pads if pad.name in readers)
+        *_, unpad = made.pad(sch, product, padding)
         if epilogue is not None:
             sch.reverse_compute_inline(epilogue)
         epilogue = unpad
-    for factor in wanted:
-        if factor.name not in made:
-            made[factor.name] = sch.cache_read(ref, factor.load.buffer)
-    panel = made[product.wide.name] if plan.packed else None
-    stack = made[product.tall.name] if plan.stacked else None
+    panel = made.copy(sch, product, product.wide) if plan.packed else None
+    stack = made.copy(sch, product, product.tall) if plan.stacked else None
     if panel is not None and not product.wide.is_contiguous_along(product.columns):
         _move_last(sch, panel, product.wide.position_of(product.columns))
     if stack is not None and product.rows is not None:
