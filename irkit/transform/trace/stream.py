@@ -49,6 +49,18 @@ class TraceStream:
         self._put(MAGIC + str(VERSION).encode() + b"\n")
         self._put(packed_frame(HEAD, _encode(HeadFrame(title, dict(versions)))))
 
+    @property
+    def size(self) -> int:
+        """Return the number of bytes written."""
+        return self._at
+
+    def know(self, levels: Iterable[Level]) -> None:
+        """Add levels that the IR of later steps is of."""
+        known = self._writer.known.levels
+        added = {level.name: level for level in levels}
+        if any(known.get(name) is not level for name, level in added.items()):
+            self._writer.known = Vocabulary((known | added).values())
+
     def append(self, step: Step) -> None:
         """Write a step, as the next of the file.
 
