@@ -1,9 +1,7 @@
 """Trace files with rows of their tables changed, or with damaged bytes."""
 
-import tempfile
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +14,11 @@ from irkit.graph import parse as parse_graph
 from irkit.ir import parse
 from irkit.phases import compile as compile_model, trace
 from irkit.transform import Trace
+from irkit.transform.trace.file import MAGIC, VERSION, TraceBody, Vocabulary
+from irkit.transform.trace.frames import HEAD, ROWS, STEP, packed_frame
+from irkit.transform.trace.write import Writer
 
+_encode = msgspec.msgpack.encode
 _TRACED = ("MATMUL", "BRANCHES", "CARRIED", "BIG_INDEX", "THREAD_TREE")
 JUNK: tuple[Any, ...] = (
     None, -1, 0, 1, 2, 3, 7, 100, 10**6, 1 << 31, (1 << 63) - 1, -(1 << 63), 1.5, float("nan"),
@@ -25,12 +27,12 @@ JUNK: tuple[Any, ...] = (
     ["i", "ff"], ["i", "-" + "f" * 4_000], ["t"], ["t", 1, 2], ["b", b"x"], ["s", "x"],
     ["c", "x", 1],
 )  # fmt: skip
-VERSIONS = (b"0", b"2", b"-1", b"01", b"1.0", b"", b"9" * 40, b"\xb2", b"1 ", b"x")
+VERSIONS = (b"0", b"2", b"3", b"4", b"-1", b"01", b"1.0", b"", b"9" * 40, b"\xb2", b"1 ", b"x")
 
 
 @cache
 def trace_seeds() -> tuple[bytes, ...]:
-    """Make the trace files to change: loop functions, and graphs down to loops."""
+    """Make the trace files to change, of version 2: loop functions, and graphs down to loops."""
     made = [trace(parse(KERNELS[name], file=f"{name}.irs")) for name in _TRACED]
     graph = IRModule({"main": parse_graph(GRAPHS["BRANCHING"])})
     made.append(compile_model(graph).trace)
@@ -38,10 +40,28 @@ def trace_seeds() -> tuple[bytes, ...]:
 
 
 def _file(made: Trace) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
-        path = Path(folder) / "seed.trace"
-        made.save(path)
-        return path.read_bytes()
+    writer = Writer(Vocabulary(step.level for step in made))
+    rows = [writer.step(step) for step in made]
+    body = TraceBody(
+        made.title,
+        dict(made.versions),
+        list(writer.classes),
+        writer.values,
+        writer.nodes,
+        writer.modules,
+        rows,
+    )
+    return MAGIC + b"2\n" + _encode(body)
+
+
+def _framed(body: list[Any]) -> bytes:
+    """Return a file of frames with the tables of a body, whatever they hold."""
+    title, versions, classes, values, nodes, modules, steps = body
+    counts = [len(_items(table)) for table in (values, nodes, modules)]
+    rows = [counts, classes, values, nodes, modules]
+    frames = [packed_frame(HEAD, _encode([title, versions])), packed_frame(ROWS, _encode(rows))]
+    frames += [packed_frame(STEP, _encode(step)) for step in _items(steps)]
+    return MAGIC + str(VERSION).encode() + b"\n" + b"".join(frames)
 
 
 def trace_case(picks: Picks) -> bytes:
@@ -50,12 +70,17 @@ def trace_case(picks: Picks) -> bytes:
     data = picks.pick(seeds)
     if picks.one_in(4):
         return damaged(data, picks, picks.some(seeds, 2))
+    if picks.one_in(8):
+        framed = _framed(msgspec.msgpack.decode(data.partition(b"\n")[2]))
+        return damaged(framed, picks, picks.some(seeds, 2))
     head, _, rest = data.partition(b"\n")
     if picks.one_in(40):
         return b"irkit-trace " + picks.pick(VERSIONS) + b"\n" + rest
     body = msgspec.msgpack.decode(rest)
     for _ in range(1 + picks.below(3)):
         picks.pick(_CHANGES)(body, picks)
+    if picks.one_in(2):
+        return _framed(body)
     return head + b"\n" + msgspec.msgpack.encode(body)
 
 

@@ -204,6 +204,7 @@ class Inspection:
         kind = FILE_KINDS.get(os.path.splitext(file)[1].lower())
         if kind is None:
             trace = load_trace(file)
+            self._notes += [trace.damage] * bool(trace.damage)
             return [LoadedTrace(trace, trace.title or os.path.basename(file))]
         return self._record(kind, file)
 

@@ -6,7 +6,7 @@ from typing import overload
 import msgspec
 
 from irkit.core import Function, IRKitError, IRModule, Target, as_target
-from irkit.ir import PrimFunc
+from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
@@ -20,7 +20,7 @@ from irkit.phases.schedule_choice import (
 )
 from irkit.runtime import Kernel, Module, compile_functions
 from irkit.te import StageSchedule
-from irkit.transform import Pipeline
+from irkit.transform import Pipeline, run_recorded
 
 
 @overload
@@ -155,7 +155,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pip
                 hint="Use irkit.compile for a model, or lower its graph first.",
                 span=getattr(func, "span", None),
             )
-        loops[name] = pipeline.run(func)
+        loops[name] = run_recorded(pipeline.steps(func), PrimFunc, (LOOP_LEVEL,))
     if not loops:
         raise IRKitError("there is no function to build")
     return compile_functions(loops, target)

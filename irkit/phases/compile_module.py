@@ -8,8 +8,8 @@ import msgspec
 
 from irkit.codegen import ExecutorPlan, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target
-from irkit.graph import GraphFunc
-from irkit.ir import PrimFunc, Work, work_of
+from irkit.graph import GRAPH_LEVEL, GraphFunc
+from irkit.ir import LOOP_LEVEL, PrimFunc, Work, work_of
 from irkit.phases.default import DEFAULT
 from irkit.phases.executor_plan import input_specs, make_plan
 from irkit.phases.fused_operators import FusedOperators
@@ -18,7 +18,7 @@ from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.schedule_choice import MachineChoice, ScheduleChoice, for_machine, machine_of
 from irkit.runtime import Model, PackageContents, object_for
-from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here
+from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded
 
 # Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
 # unknown).
@@ -72,7 +72,8 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     record: Callable[[Step], object] = steps.append if options.keep_trace else _ignore
     operators = FusedOperators()
     operators.note(module)
-    for step in graph_pipeline.steps(module, verify=verify, apply=apply):
+    graph_steps = graph_pipeline.steps(module, verify=verify, apply=apply)
+    for step in recorded(graph_steps, (GRAPH_LEVEL, LOOP_LEVEL)):
         record(step)
         lowered = step.applied_to(module)
         assert isinstance(lowered, IRModule)
@@ -89,7 +90,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
-        for step in lowering.steps(func, verify=verify, apply=apply):
+        for step in recorded(lowering.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
             record(step)
             func = step.after
         assert isinstance(func, PrimFunc)

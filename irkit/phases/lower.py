@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar, overload
 
 from irkit.core import IRKitError, IRModule, Target
-from irkit.ir import PrimFunc, Var
+from irkit.ir import LOOP_LEVEL, PrimFunc, Var
 from irkit.phases.default import DEFAULT
 from irkit.phases.schedule_choice import (
     MachineChoice,
@@ -14,7 +14,7 @@ from irkit.phases.schedule_choice import (
     with_auto_schedule,
 )
 from irkit.te import StageSchedule, Tensor
-from irkit.transform import Apply, Pipeline, Trace, apply_here
+from irkit.transform import Apply, Pipeline, Trace, apply_here, recorded, run_recorded
 
 _IR = TypeVar("_IR", PrimFunc, IRModule)
 Args = Sequence[Tensor | Var]
@@ -68,13 +68,14 @@ def lower(
     chosen = _chosen(pipeline, stop_after, schedule, machine)
     if isinstance(ir, StageSchedule):
         func = scheduled(ir, args, name)
-        return chosen.run(IRModule({func.name: func}), apply=apply)
+        ir = IRModule({func.name: func})
+        return run_recorded(chosen.steps(ir, apply=apply), type(ir), (LOOP_LEVEL,))
     if args is not None or name is not None:
         raise IRKitError(
             "a function has its parameters and its name already",
             hint="Pass args and name with a schedule of tensors only.",
         )
-    return chosen.run(ir, apply=apply)
+    return run_recorded(chosen.steps(ir, apply=apply), type(ir), (LOOP_LEVEL,))
 
 
 def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFunc:
@@ -101,7 +102,8 @@ def trace(
     """Run the phases as :func:`lower` does, and return every step, with the time in each rule."""
     title = ir.name if isinstance(ir, PrimFunc) else ""
     chosen = _chosen(pipeline, stop_after, schedule, machine)
-    return Trace.of(chosen.steps(ir, time_rules=True), title=title)
+    steps = recorded(chosen.steps(ir, time_rules=True), (LOOP_LEVEL,))
+    return Trace.of(steps, title=title)
 
 
 def _chosen(

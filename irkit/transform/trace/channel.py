@@ -14,7 +14,7 @@ from irkit.core import FormatError, IRModule, Level, Node
 from irkit.transform.step import Step
 from irkit.transform.trace.file import MODULE, TraceBody, TraceStepRow, Vocabulary
 from irkit.transform.trace.read import Reader
-from irkit.transform.trace.write import Writer
+from irkit.transform.trace.write import Writer, value_key
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -100,7 +100,7 @@ class _MessageWriter(Writer):
             self.classes[name] = at
         for at, row in enumerate(message.values, values):
             self.values.append([])
-            self.value_at.setdefault(_encode(row), at)
+            self.value_at.setdefault(value_key(_encode(row)), at)
             self._keep(known.values[at], at)
         for at, node in enumerate(known.nodes[nodes:], nodes):
             self.nodes.append([])

@@ -1,7 +1,9 @@
 """The format of trace files: the rows they consist of, and the classes they can name.
 
-A line of text with the version is followed by MessagePack: one table of values (types, spans,
-attributes) and one of nodes. Each entry refers to earlier ones only, so nothing can be cyclic.
+A line of text with the version is followed by frames (see ``frames``) whose content is MessagePack;
+in versions 1 and 2 it is followed by one piece of MessagePack, ``TraceBody``. Both hold a table of
+values (types, spans, attributes) and one of nodes. Each entry refers to earlier ones only, so
+nothing can be cyclic.
 Whatever steps share is stored once, so a symbol is the same in all of them. Floats are stored as
 their 64 bits. Nothing in the file is ever executed.
 
@@ -18,8 +20,8 @@ import msgspec
 from irkit.core import Codec, Level, Node, Span, structs_within
 
 MAGIC = b"irkit-trace "
-VERSION = 2
-READABLE = (1, 2)
+VERSION = 3
+READABLE = (1, 2, 3)
 FORMER_NAMES = {
     "irkit.ir:IfThenElse": "irkit.ir:Conditional",
     "irkit.graph:If": "irkit.graph:GraphIf",
@@ -81,7 +83,7 @@ class TraceStepRow(msgspec.Struct, array_like=True):
 
 
 class TraceBody(msgspec.Struct, array_like=True):
-    """The whole file below its first line."""
+    """The whole file below its first line, in versions 1 and 2."""
 
     title: str
     versions: dict[str, str]

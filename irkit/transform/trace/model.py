@@ -10,9 +10,9 @@ import msgspec
 
 from irkit.core import IRKitError, Level, Names
 from irkit.transform.step import Step
-from irkit.transform.trace.read import read_trace
+from irkit.transform.trace.load import read_trace
+from irkit.transform.trace.save import write_trace
 from irkit.transform.trace.table import step_table
-from irkit.transform.trace.write import write_trace
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -21,17 +21,25 @@ class Trace(Sequence[Step]):
     """An immutable sequence of steps, of one level or several, numbered from 0.
 
     It holds IR; text is printed on demand, with one table of ``names`` for all steps. ``versions``
-    are those of the software that made it.
+    are those of the software that made it. ``damage`` says from where on its file could not be
+    read. The IR of a step from a file is read when it is asked for, and then raises a FormatError
+    if it is damaged.
     """
 
     def __init__(
-        self, steps: Iterable[Step], *, title: str = "", versions: Mapping[str, str] = _NOTHING
+        self,
+        steps: Iterable[Step],
+        *,
+        title: str = "",
+        versions: Mapping[str, str] = _NOTHING,
+        damage: str = "",
     ) -> None:
         self.steps = tuple(
             step if step.index == at else msgspec.structs.replace(step, index=at)
             for at, step in enumerate(steps)
         )
         self.title = title
+        self.damage = damage
         self.names = Names()
         self.versions = MappingProxyType(dict(versions))
 
@@ -47,10 +55,11 @@ class Trace(Sequence[Step]):
     def load(cls, path: str | os.PathLike[str], levels: Iterable[Level]) -> "Trace":
         """Read a trace file that uses only these levels.
 
-        Raises: FormatError if the file is damaged, too new, too large, or not a trace.
+        A file whose process was killed has the steps that were done. Raises: FormatError if the
+        file is damaged before its first step is complete, too new, too large, or not a trace.
         """
-        steps, title, versions = read_trace(path, levels)
-        return cls(steps, title=title, versions=versions)
+        read = read_trace(path, levels)
+        return cls(read.steps, title=read.title, versions=read.versions, damage=read.damage)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trace file, complete or not at all."""

@@ -1,20 +1,19 @@
-"""Read traces. A file can be damaged or hostile, so every number and type in it is checked."""
+"""Read the tables of traces.
 
-import os
+A file can be damaged or hostile, so every number and type in it is checked.
+"""
+
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 
 from irkit.core import (
-    MAX_LEVELS,
     Application,
     FormatError,
     Function,
     IRKitError,
     IRModule,
-    Level,
     Node,
     Recorder,
     Remark,
@@ -26,79 +25,31 @@ from irkit.core import (
 from irkit.transform.step import IR, Step
 from irkit.transform.trace.file import (
     FORMER_NAMES,
-    MAGIC,
-    READABLE,
-    VERSION,
     TraceBody,
     TraceStepRow,
     ValueTag,
     Vocabulary,
 )
-from irkit.transform.trace.size_limits import (
-    MAX_FILE_BYTES,
-    MAX_HEX_DIGITS,
-    deep_expression,
-    oversized_function,
-    oversized_value,
-)
+from irkit.transform.trace.size_limits import MAX_HEX_DIGITS, NodeSizes, ValueSizes
 
 _T = TypeVar("_T")
 
 
-def read_trace(
-    path: str | os.PathLike[str], levels: Iterable[Level], max_bytes: int = MAX_FILE_BYTES
+def decode_body(
+    data: memoryview, known: Vocabulary, name: str, first: int
 ) -> tuple[tuple[Step, ...], str, dict[str, str]]:
-    """Read the steps, title and versions of a trace file.
-
-    Raises: FormatError if it is damaged, too new, too large, or uses a level that is not given.
-    """
-    name = os.fspath(path)
+    """Read the steps, title and versions of a file of version 1 or 2 whose first line ends at
+    ``first``."""
     try:
-        size = Path(path).stat().st_size
-        if size > max_bytes:
-            raise FormatError(f"{name} has {size} bytes; expected at most {max_bytes}")
-        with Path(path).open("rb") as file:
-            data = file.read(max_bytes)
-    except OSError as error:
-        raise FormatError(f"{name} cannot be read: {error.strerror or error}") from error
-    return decode_trace(data, levels, name)
-
-
-def decode_trace(
-    data: bytes, levels: Iterable[Level], name: str = "<trace>"
-) -> tuple[tuple[Step, ...], str, dict[str, str]]:
-    """Read a trace from the bytes of its file."""
-    head = data[:64].partition(b"\n")[0]
-    version = head.removeprefix(MAGIC)
-    if not head.startswith(MAGIC) or not version.isdigit() or len(data) <= len(head):
-        raise FormatError(f"{name} is not an irkit trace")
-    if int(version) not in READABLE:
-        raise FormatError(
-            f"{name} has version {int(version)} of the format; this irkit reads versions up to "
-            f"{VERSION}",
-            hint="Make the trace again, or read it with the irkit that wrote it.",
-        )
-    try:
-        body = msgspec.msgpack.decode(memoryview(data)[len(head) + 1 :], type=TraceBody)
+        body = msgspec.msgpack.decode(data[first:], type=TraceBody)
     except UnicodeDecodeError as error:
-        at = data.find(error.object)  # The error counts from the start of one string of the file.
+        # The error counts from the start of one string of the file.
+        at = bytes(data).find(error.object)
         raise FormatError(f"{name} is damaged: invalid UTF-8 (byte {at + error.start})") from error
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error
-    reader = Reader(body, Vocabulary(levels), name)
-    odd = oversized_value(body.values)
-    if odd is not None:
-        reader.place = "value", odd[0]
-        reader.fail(odd[1])
-    deep = deep_expression(body.nodes, reader.nodes)
-    if deep is not None:
-        reader.place = "node", deep
-        reader.fail(f"expressions are nested more than {MAX_LEVELS} deep")
-    large = oversized_function(body.nodes, reader.nodes)
-    if large is not None:
-        at, size = large
-        reader.place = "node", at
-        reader.fail(f"written out, this function has {size} nodes or more: too many to show")
+    reader = Reader(body, known, name)
+    reader.check_sizes()
     return reader.steps(), body.title, body.versions
 
 
@@ -121,6 +72,7 @@ class Reader:
         for row in self._rows("node", body.nodes):
             self.nodes.append(self._node(row))
         self.modules = [self._module(row) for row in self._rows("module", body.modules)]
+        self.place = None
 
     def add_class(self, name: str) -> None:
         """Add a node class."""
@@ -230,11 +182,56 @@ class Reader:
             found[name] = func
         return IRModule(found)
 
+    def check_sizes(self) -> None:
+        """Refuse values, expressions and functions that are immense written out."""
+        values, nodes = ValueSizes(len(self.values)), NodeSizes(len(self.nodes))
+        for at, row in enumerate(self.body.values):
+            self.place = "value", at
+            odd = values.add(at, row)
+            if odd:
+                self.fail(odd)
+        for at, (row, node) in enumerate(zip(self.body.nodes, self.nodes, strict=True)):
+            self.place = "node", at
+            self.check_size(nodes, row, node)
+
+    def check_size(self, sizes: NodeSizes, row: list[Any], node: Node) -> None:
+        """Measure the node at ``place``, and refuse it if it is immense written out."""
+        assert self.place is not None
+        odd = sizes.add(self.place[1], row, node)
+        if odd:
+            self.fail(odd)
+
     def steps(self) -> tuple[Step, ...]:
         return tuple(self._step(row) for row in self._rows("step", self.body.steps))
 
     def _step(self, row: TraceStepRow) -> Step:
-        kept = tuple(
+        return Step(
+            index=row.index,
+            level=self._found(self.known.levels, row.level, "level"),
+            phase=row.phase,
+            phase_name=row.phase_name,
+            name=row.name,
+            pass_text=row.pass_text,
+            options=self.options(row),
+            function=row.function,
+            before=self.ir(row.before),
+            after=self.ir(row.after),
+            seconds=row.seconds,
+            applications=row.applications,
+            kept=self.applications(row),
+            remarks=self.remarks(row),
+            facts=tuple(row.facts),
+            reports=self.reports(row),
+            changes_rounding=row.changes_rounding,
+        )
+
+    def options(self, row: TraceStepRow) -> dict[str, Any]:
+        """Return the options of a pass."""
+        return {name: self.datum(value) for name, value in row.options}
+
+    def applications(self, row: TraceStepRow) -> tuple[Application, ...]:
+        """Return the applications that a step kept."""
+        return tuple(
             Application(
                 each.number,
                 each.rule,
@@ -244,31 +241,18 @@ class Reader:
             )
             for each in row.kept
         )
-        return Step(
-            index=row.index,
-            level=self._found(self.known.levels, row.level, "level"),
-            phase=row.phase,
-            phase_name=row.phase_name,
-            name=row.name,
-            pass_text=row.pass_text,
-            options={name: self.datum(value) for name, value in row.options},
-            function=row.function,
-            before=self._ir(row.before),
-            after=self._ir(row.after),
-            seconds=row.seconds,
-            applications=row.applications,
-            kept=kept,
-            remarks=tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks),
-            facts=tuple(row.facts),
-            reports=self._reports(row) or _counted(kept),
-            changes_rounding=row.changes_rounding,
-        )
 
-    def _reports(self, row: TraceStepRow) -> tuple[RuleReport, ...]:
-        return tuple(
+    def remarks(self, row: TraceStepRow) -> tuple[Remark, ...]:
+        """Return the remarks of a step."""
+        return tuple(Remark(self.pick(self.nodes, at), text) for at, text in row.remarks)
+
+    def reports(self, row: TraceStepRow) -> tuple[RuleReport, ...]:
+        """Return the reports of a step; those of a file that has none are counted."""
+        given = tuple(
             RuleReport(each.rule, each.hits, each.seconds, each.rounds, self._place(each.span))
             for each in row.reports
         )
+        return given or _counted(self.applications(row))
 
     def _place(self, given: Any) -> Span | None:
         span = self.datum(given)
@@ -276,7 +260,8 @@ class Reader:
             self.fail(f"the place of a rule is a {type(span).__name__}")
         return span
 
-    def _ir(self, at: int) -> IR:
+    def ir(self, at: int) -> IR:
+        """Return a function, or a module if the number is negative."""
         if at < 0:
             return self.pick(self.modules, -1 - at)
         node = self.pick(self.nodes, at)

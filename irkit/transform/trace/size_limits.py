@@ -4,7 +4,7 @@ A row can occur in many others, so a file of forty rows can hold a function of 2
 which nobody can print. Expressions are exempt: everything that walks them visits each once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from irkit.core import MAX_LEVELS, Function, Node, fields
@@ -19,59 +19,67 @@ _MAX_DEPTH = 64
 """The deepest nesting of tuples: Python's own ``repr`` and ``==`` recurse."""
 
 
-def oversized_function(rows: list[list[Any]], nodes: list[Node]) -> tuple[int, int] | None:
-    """Find a function that, written out, is much larger than its whole file.
+class NodeSizes:
+    """How large nodes are, written out, and how deep expressions are nested, as they are read."""
 
-    Returns the number of its row and its size in nodes (as far as they were counted). ``rows`` are
-    what ``nodes`` were read from, so each refers to earlier ones only.
-    """
-    limit = _BASE_SIZE + _SIZE_PER_ROW * len(rows)
-    held: dict[type[Node], list[int]] = {}
-    sizes: list[int] = []
-    for at, (row, node) in enumerate(zip(rows, nodes, strict=True)):
+    def __init__(self, count: int) -> None:
+        self._levels: dict[int, int] = {}
+        self._limit = _BASE_SIZE + _SIZE_PER_ROW * count
+        self._sizes: dict[int, int] = {}
+        self._places: dict[type[Node], list[int]] = {}
+        self._operands: dict[type[Node], list[int]] = {}
+
+    def add(self, at: int, row: list[Any], node: Node) -> str:
+        """Measure a node by its row; return what is wrong with it, or an empty text."""
         cls = type(node)
-        if cls not in held:
-            held[cls] = _places(cls)
-        size = 1 + sum(sizes[other] for place in held[cls] for other in _numbers(row[place]))
-        sizes.append(min(size, _SIZE_CAP))
-        if size > limit and isinstance(node, Function):
-            return at, size
-    return None
+        if cls not in self._places:
+            self._places[cls], self._operands[cls] = _places(cls), _operands(cls)
+        if cls.expression:
+            level = 1
+            for place in self._operands[cls]:
+                for other in _numbers(row[place]):
+                    level = max(level, 1 + self._levels.get(other, 1))
+            self._levels[at] = level
+            deep = f"expressions are nested more than {MAX_LEVELS} deep"
+            return deep if level > MAX_LEVELS else ""
+        size = 1
+        for place in self._places[cls]:
+            for other in _numbers(row[place]):
+                size += self._sizes.get(other, 1)
+        self._sizes[at] = min(size, _SIZE_CAP)
+        if size > self._limit and isinstance(node, Function):
+            return f"written out, this function has {size} nodes or more: too many to show"
+        return ""
 
 
-def deep_expression(rows: list[list[Any]], nodes: list[Node]) -> int | None:
-    """Find an expression that is nested deeper than may be freed; return its row."""
-    held: dict[type[Node], list[int]] = {}
-    levels: list[int] = []
-    for at, (row, node) in enumerate(zip(rows, nodes, strict=True)):
-        cls = type(node)
-        if cls not in held:
-            held[cls] = _operands(cls)
-        below = [levels[other] for place in held[cls] for other in _numbers(row[place])]
-        levels.append(1 + max(below, default=0))
-        if levels[at] > MAX_LEVELS:
-            return at
-    return None
+class ValueSizes:
+    """How large values are, written out, and how deep tuples are nested, as they are read."""
 
+    def __init__(self, count: int) -> None:
+        self._limit = _BASE_SIZE + _SIZE_PER_ROW * count
+        self._sizes: dict[int, int] = {}
+        self._depths: dict[int, int] = {}
 
-def oversized_value(rows: list[list[Any]]) -> tuple[int, str] | None:
-    """Find a value that is immense written out, or nested too deeply; return its row and the
-    reason."""
-    limit = _BASE_SIZE + _SIZE_PER_ROW * len(rows)
-    sizes: list[int] = []
-    depths: list[int] = []
-    for at, row in enumerate(rows):
-        inside = [cast(list[int], item)[0] for item in row if isinstance(item, list)]
-        if row[:1] == [ValueTag.CODED]:
-            inside = []
-        sizes.append(min(_SIZE_CAP, len(row) + sum(sizes[other] for other in inside)))
-        deeper = row[:1] == [ValueTag.TUPLE]
-        depths.append(1 + max((depths[other] for other in inside), default=0) if deeper else 0)
-        if sizes[at] > limit:
-            return at, f"written out, this value has {sizes[at]} parts or more"
-        if depths[at] > _MAX_DEPTH:
-            return at, f"tuples are nested more than {_MAX_DEPTH} deep"
-    return None
+    def add(self, at: int, row: list[Any]) -> str:
+        """Measure a value by its row; return what is wrong with it, or an empty text."""
+        inside = list(ValueSizes.held(row))
+        sizes = (self._sizes.get(other, 1) for other in inside)
+        self._sizes[at] = min(_SIZE_CAP, len(row) + sum(sizes))
+        if row[:1] == [ValueTag.TUPLE]:
+            self._depths[at] = 1 + max((self._depths.get(other, 0) for other in inside), default=0)
+        if self._sizes[at] > self._limit:
+            return f"written out, this value has {self._sizes[at]} parts or more"
+        if self._depths.get(at, 0) > _MAX_DEPTH:
+            return f"tuples are nested more than {_MAX_DEPTH} deep"
+        return ""
+
+    @staticmethod
+    def held(row: list[Any]) -> Iterator[Any]:
+        """Return the numbers of the values that a value consists of."""
+        if row[:1] != [ValueTag.CODED]:
+            for item in row:
+                if isinstance(item, list):
+                    yield from cast(list[Any], item)
 
 
 def _places(cls: type[Node]) -> list[int]:

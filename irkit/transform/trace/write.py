@@ -1,20 +1,16 @@
-"""Write traces: values and nodes are numbered as they are met, each once."""
+"""The rows of a trace file: values and nodes are numbered as they are met, each once."""
 
-import os
-from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Any, cast
 
 import msgspec
 
-from irkit.core import Function, IRKitError, Node, Span, atomic_write, fields
+from irkit.core import Function, IRKitError, Node, Span, fields
 from irkit.transform.step import IR, Step
 from irkit.transform.trace.file import (
-    MAGIC,
     MODULE,
-    VERSION,
     ApplicationRow,
     RuleReportRow,
-    TraceBody,
     TraceStepRow,
     ValueTag,
     Vocabulary,
@@ -22,33 +18,7 @@ from irkit.transform.trace.file import (
 )
 
 _encode = msgspec.msgpack.Encoder().encode
-
-
-def write_trace(
-    path: str | os.PathLike[str], steps: Iterable[Step], title: str, versions: Mapping[str, str]
-) -> None:
-    """Write a trace to a temporary file and move it into place, so no incomplete one is ever
-    seen."""
-    kept = tuple(steps)
-    data = encode_trace(kept, title, versions)
-    with atomic_write(path) as made:
-        made.write_bytes(data)
-
-
-def encode_trace(steps: tuple[Step, ...], title: str, versions: Mapping[str, str]) -> bytes:
-    """Return the bytes of a trace file."""
-    writer = Writer(Vocabulary(step.level for step in steps))
-    rows = [writer.step(step) for step in steps]
-    body = TraceBody(
-        title,
-        dict(versions),
-        list(writer.classes),
-        writer.values,
-        writer.nodes,
-        writer.modules,
-        rows,
-    )
-    return MAGIC + str(VERSION).encode() + b"\n" + _encode(body)
+_LONG_KEY = 256
 
 
 class Writer:
@@ -65,6 +35,12 @@ class Writer:
         self.node_at: dict[int, int] = {}
         self.modules: list[list[tuple[str, int]]] = []
         self.module_at: dict[int, int] = {}
+
+    def forget(self) -> None:
+        """Forget which objects have a number, so that they need no longer be kept alive."""
+        self.struct_at.clear()
+        self.node_at.clear()
+        self.module_at.clear()
 
     def step(self, step: Step) -> TraceStepRow:
         options = [(name, self.data(value, lenient=True)) for name, value in step.options.items()]
@@ -200,8 +176,13 @@ class Writer:
         )
 
     def _intern(self, row: list[Any]) -> int:
-        key = _encode(row)
+        key = value_key(_encode(row))
         if key not in self.value_at:
             self.value_at[key] = len(self.values)
             self.values.append(row)
         return self.value_at[key]
+
+
+def value_key(encoded: bytes) -> bytes:
+    """Return what a value is known by: short, because a value can be the weights of a model."""
+    return encoded if len(encoded) <= _LONG_KEY else blake2b(encoded).digest()

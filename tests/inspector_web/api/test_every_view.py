@@ -37,6 +37,8 @@ def test_every_view_of_a_trace_that_loads_succeeds_or_is_refused(
         path.write_bytes(malformed_case("trace", number))
         try:
             made = Trace.load(path, LEVELS)
+            for step in made:
+                _ = step.before, step.after
         except IRKitError:
             continue
         every_view(made)
@@ -61,7 +63,9 @@ def shown_in(tmp_path: Path, func: PrimFunc | GraphFunc) -> tuple[int, int]:
     )  # fmt: skip
     Trace((step,)).save(path)
     assert path.stat().st_size < 20_000
-    return every_view(Trace.load(path, LEVELS))
+    trace = Trace.load(path, LEVELS)
+    _ = trace[0].before  # Here an immense one is refused.
+    return every_view(trace)
 
 
 def test_a_small_file_with_an_immense_text_is_refused(tmp_path: Path) -> None:

@@ -29,14 +29,14 @@ def test_what_was_read_from_version_1_is_written_in_todays_version(tmp_path: Pat
     trace = Trace.load(VERSION_1, LEVELS)
     path = tmp_path / "again.trace"
     trace.save(path)
-    assert path.read_bytes().startswith(b"irkit-trace 2\n")
+    assert path.read_bytes().startswith(b"irkit-trace 3\n")
     again = Trace.load(path, LEVELS)
     assert [str(step.after) for step in again] == [str(step.after) for step in trace]
 
 
 def test_a_later_version_is_refused_with_the_remedy(tmp_path: Path) -> None:
     path = tmp_path / "later.trace"
-    path.write_bytes(VERSION_1.read_bytes().replace(b"irkit-trace 1", b"irkit-trace 3", 1))
-    with pytest.raises(FormatError, match=r"version 3 .* reads versions up to 2") as caught:
+    path.write_bytes(VERSION_1.read_bytes().replace(b"irkit-trace 1", b"irkit-trace 4", 1))
+    with pytest.raises(FormatError, match=r"version 4 .* reads versions up to 3") as caught:
         Trace.load(path, LEVELS)
     assert caught.value.hint == "Make the trace again, or read it with the irkit that wrote it."

@@ -1,0 +1,265 @@
+"""Steps of a trace file whose IR is read when it is asked for.
+
+Reading a file of version 3 decodes its classes and the rows of its steps. The rows of nodes and
+values stay packed, frame by frame, until a step is asked for its IR; then what that IR reaches is
+made, once for all steps, and checked.
+"""
+
+import gc
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar, cast
+
+from irkit.core import Application, FormatError, IRModule, Remark, RuleReport, fields
+from irkit.transform.step import IR, Step
+from irkit.transform.trace.file import TraceBody, TraceStepRow, Vocabulary
+from irkit.transform.trace.frames import ROWS, IndexFrame, RowsFrame, content_of, decoded
+from irkit.transform.trace.read import Reader
+from irkit.transform.trace.size_limits import NodeSizes, ValueSizes
+
+_T = TypeVar("_T")
+_MOST_OPEN = 128
+"""Frames whose rows stay decoded at the same time."""
+
+
+class StoredRows:
+    """The rows of a file, by number, of a few frames at a time."""
+
+    def __init__(self, data: memoryview, index: IndexFrame) -> None:
+        self._data = data
+        self._places = [*index.rows, (len(data), *index.totals)]
+        self._firsts = tuple([place[what] for place in index.rows] for what in (1, 2, 3))
+        self._opened: OrderedDict[int, tuple[list[Any], list[Any], list[Any]]] = OrderedDict()
+
+    def row(self, what: int, number: int) -> list[Any]:
+        """Return a row of values (0), nodes (1) or modules (2)."""
+        frame = bisect_right(self._firsts[what], number) - 1
+        opened = self._opened.get(frame)
+        if opened is None:
+            opened = self._open(frame)
+        return opened[what][number - self._firsts[what][frame]]
+
+    def _open(self, frame: int) -> tuple[list[Any], list[Any], list[Any]]:
+        at = self._places[frame][0]
+        content: RowsFrame = content_of(self._data, at, ROWS, RowsFrame)
+        values = decoded(content.values, at, list[list[Any]])
+        nodes = decoded(content.nodes, at, list[list[Any]])
+        if (len(values), len(nodes), len(content.modules)) != content.counts:
+            raise FormatError(f"at byte {at}: a frame has other rows than it says")
+        before, after = self._places[frame][1:], self._places[frame + 1][1:]
+        if any(old + n != new for old, n, new in zip(before, content.counts, after, strict=True)):
+            raise FormatError(f"at byte {at}: a frame has other rows than the index says")
+        self._opened[frame] = opened = values, nodes, content.modules
+        if len(self._opened) > _MOST_OPEN:
+            self._opened.popitem(last=False)
+        return opened
+
+
+class _Table(Generic[_T]):
+    """A table whose entries are made when they are asked for; behaves like the list of them."""
+
+    def __init__(self, count: int, make: Callable[[int], _T]) -> None:
+        self.made: dict[int, _T] = {}
+        self._count = count
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: int) -> _T:
+        found = self.made.get(at)
+        return self._make(at) if found is None and at not in self.made else cast(_T, found)
+
+
+class StoredReader(Reader):
+    """The tables of a file, made as far as they are needed. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        data: memoryview,
+        index: IndexFrame,
+        known: Vocabulary,
+        name: str,
+    ) -> None:
+        super().__init__(TraceBody("", {}, index.classes, [], [], [], []), known, name)
+        self._stored, totals = StoredRows(data, index), index.totals
+        self._lock = threading.RLock()
+        self._values: _Table[Any] = _Table(totals[0], self._make_value)
+        self._nodes: _Table[Any] = _Table(totals[1], self._make_node)
+        self._modules: _Table[IRModule] = _Table(totals[2], self._make_module)
+        self.values = cast(list[Any], self._values)
+        self.nodes = cast(list[Any], self._nodes)
+        self.modules = cast(list[IRModule], self._modules)
+        self._value_sizes = ValueSizes(totals[0])
+        self._node_sizes = NodeSizes(totals[1])
+        self._held = [
+            [at for at, field in enumerate(fields(cls), 1) if field.kind != "data"]
+            for cls in self.classes
+        ]
+
+    def stored_step(self, row: TraceStepRow) -> Step:
+        """Return a step that reads its IR when it is asked for it."""
+        for at in (row.before, row.after):
+            if not -len(self.modules) <= at < len(self.nodes):
+                self.fail(f"step {row.index} refers to {at}, which is not in the file")
+        return StoredStep(
+            index=row.index,
+            level=self._found(self.known.levels, row.level, "level"),
+            phase=row.phase,
+            phase_name=row.phase_name,
+            name=row.name,
+            pass_text=row.pass_text,
+            options=cast(Any, _Deferred(self, self.options, row)),
+            function=row.function,
+            before=cast(Any, _Deferred(self, self.ir, row.before)),
+            after=cast(Any, _Deferred(self, self.ir, row.after)),
+            seconds=row.seconds,
+            applications=row.applications,
+            kept=cast(Any, _Deferred(self, self.applications, row)),
+            remarks=cast(Any, _Deferred(self, self.remarks, row)),
+            facts=tuple(row.facts),
+            reports=cast(Any, _Deferred(self, self.reports, row)),
+            changes_rounding=row.changes_rounding,
+        )
+
+    def asked(self, read: Callable[[Any], _T], given: Any) -> _T:
+        """Read something now. Raises: FormatError that names the file."""
+        with self._lock:
+            try:
+                return read(given)
+            except FormatError as error:
+                if error.message.startswith(self.name):
+                    raise
+                raise FormatError(f"{self.name} is damaged {error.message}") from error
+            finally:
+                self.place = None
+
+    def _make_value(self, root: int) -> Any:
+        made, sizes, asking = self._values.made, self._value_sizes, self.place
+        for at, row in self._in_order(0, root, made, ValueSizes.held):
+            self.place = "value", at
+            odd = sizes.add(at, row)
+            if odd:
+                self.fail(odd)
+            made[at] = self._value(row)
+        self.place = asking
+        return made[root]
+
+    def _make_node(self, root: int) -> Any:
+        made, sizes = self._nodes.made, self._node_sizes
+        with _without_collection():
+            for at, row in self._in_order(1, root, made, self._nodes_in):
+                self.place = "node", at
+                made[at] = node = self._node(row)
+                self.check_size(sizes, row, node)
+        return made[root]
+
+    def _make_module(self, at: int) -> IRModule:
+        self._modules.made[at] = made = self._module(self._stored.row(2, at))
+        return made
+
+    def _nodes_in(self, row: list[Any]) -> Iterator[Any]:
+        if not row or row[0].__class__ is not int or not 0 <= cast(int, row[0]) < len(self._held):
+            return
+        cls: int = row[0]
+        for place in self._held[cls]:
+            held = row[place] if place < len(row) else None
+            if isinstance(held, list):
+                yield from cast(list[Any], held)
+            elif held is not None:
+                yield held
+
+    def _in_order(
+        self,
+        what: int,
+        root: int,
+        made: dict[int, Any],
+        held_in: Callable[[list[Any]], Iterator[Any]],
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the rows that an entry needs and that are not made, each after those it needs."""
+        row_of = self._stored.row
+        found = {root}
+        waiting = [root]
+        while waiting:
+            at = waiting.pop()
+            for other in held_in(row_of(what, at)):
+                if other.__class__ is not int or not 0 <= other < at:
+                    self.place = ("value", "node")[what], at
+                    self.fail(f"entry {str(other)[:40]} does not refer to an earlier one")
+                if other not in found and other not in made:
+                    found.add(other)
+                    waiting.append(other)
+        for at in sorted(found):
+            yield at, row_of(what, at)
+
+
+class _Deferred:
+    """Something that a reader reads when it is asked for."""
+
+    def __init__(self, reader: StoredReader, read: Callable[[Any], Any], given: Any) -> None:
+        self.reader, self.read, self.given = reader, read, given
+
+    def get(self) -> Any:
+        return self.reader.asked(self.read, self.given)
+
+
+class StoredStep(Step, frozen=True, eq=False):
+    """A step of a file; whatever holds IR is read from it when it is asked for."""
+
+    @property
+    def options(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_OPTIONS(self))
+
+    @property
+    def before(self) -> IR:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_BEFORE(self))
+
+    @property
+    def after(self) -> IR:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_AFTER(self))
+
+    @property
+    def kept(self) -> tuple[Application, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_KEPT(self))
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_REMARKS(self))
+
+    @property
+    def reports(self) -> tuple[RuleReport, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return _now(_REPORTS(self))
+
+    @property
+    def changed(self) -> bool:
+        before, after = _BEFORE(self), _AFTER(self)
+        if isinstance(before, _Deferred) and isinstance(after, _Deferred):
+            return before.given != after.given
+        return self.after is not self.before
+
+
+def _now(held: Any) -> Any:
+    return held.get() if isinstance(held, _Deferred) else held
+
+
+def _slot(name: str) -> Callable[[Step], Any]:
+    return Step.__dict__[name].__get__
+
+
+_BEFORE, _AFTER, _KEPT = _slot("before"), _slot("after"), _slot("kept")
+_OPTIONS, _REMARKS, _REPORTS = _slot("options"), _slot("remarks"), _slot("reports")
+
+
+@contextmanager
+def _without_collection() -> Generator[None]:
+    """Switch garbage collection off: it would take as long as the reading and free nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
