@@ -1,12 +1,12 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
 import { el, fill, plural } from "../dom.js";
+import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
 import { timeTable } from "./pass_times.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const UNITS = ["", "k", "M", "G", "T"];
-const CHUNK_OF_CODE = 400;
 const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` tells which request was the last.
@@ -28,7 +28,7 @@ async function make(show, source, given) {
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPicture(await source.graph(given.right), given);
-  return codeTable((await source.native(given.right))[show], given);
+  return panesView(await codeOf(source, given.right), { ...given, panes: chosenPanes(given.panes) });
 }
 
 export function short(number, unit = "") {
@@ -120,28 +120,4 @@ function boxOf(box, first, line, onLine) {
   made.addEventListener("click", choose);
   made.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } });
   return made;
-}
-
-function codeTable({ text, lines }, { onLine, line }) {
-  const wanted = line?.startsWith("R") ? Number(line.slice(1)) : 0;
-  const box = el("div", { class: "view-box native lines" });
-  for (let at = 0; at < text.length; at += CHUNK_OF_CODE) {
-    const chunk = el("div", { class: "chunk" });
-    chunk.style.containIntrinsicSize = `auto ${CHUNK_OF_CODE * 20}px`;
-    for (let i = at; i < Math.min(text.length, at + CHUNK_OF_CODE); i++) chunk.append(codeRow(text[i], lines[i], wanted));
-    box.append(chunk);
-  }
-  box.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-from]");
-    if (!row || row.dataset.from === "0" || getSelection().toString()) return;
-    box.querySelectorAll(".chosen").forEach((each) => each.classList.remove("chosen"));
-    box.querySelectorAll(`[data-from="${row.dataset.from}"]`).forEach((each) => each.classList.add("chosen"));
-    onLine(`R${row.dataset.from}`);
-  });
-  return el("div", {}, el("p", { class: "note" }, "The number is the line of the IR that an instruction comes from. Click it to see that line's origin."), box);
-}
-
-function codeRow(text, from, wanted) {
-  return el("div", { class: `row${from && from === wanted ? " chosen" : ""}`, "data-from": from },
-    el("span", { class: "no" }, from ? String(from) : ""), el("span", { class: "code" }, text));
 }
