@@ -15,7 +15,9 @@ export function whatItDoes(given) {
   const name = lower(given).replace(/^(?:lock|rep\w*)\s+/, "");
   if (PLAIN[name]) return PLAIN[name];
   let found = /^(j|set|cmov)(\w+)$/.exec(name);
-  if (found && CONDITIONS[found[2]]) return `${{ j: "Jump", set: "Set a byte to 1", cmov: "Copy" }[found[1]]} if ${CONDITIONS[found[2]]}`;
+  const condition = found && (CONDITIONS[found[2]] ?? CONDITIONS[found[2].replace(/[wlq]$/, "")]);
+  if (condition) return `${{ j: "Jump", set: "Set a byte to 1", cmov: "Copy" }[found[1]]} if ${condition}`;
+  if (/^mov[sz](?:b[wlq]|w[lq]|lq)$/.test(name)) return `Copy a narrower integer, filling with ${name[3] === "s" ? "its sign" : "zeros"}`;
   found = /^vf(n?m)(add|sub|addsub|subadd)(?:132|213|231)?(ps|pd|ss|sd|ph|sh)$/.exec(name);
   if (found) return `${found[1] === "nm" ? "Negated product" : "Product"} ${found[2].startsWith("add") ? "plus" : "minus"} a third operand, rounded once: ${TYPES[found[3]]}`;
   return family(name.replace(/^v/, ""));
@@ -31,6 +33,7 @@ function family(name) {
   if (found) return MOVES[found[1]] ?? MOVES[found[1].replace(/[sd]$/, "")] ?? MOVES[found[1].replace(/p?[sd]q?a?$/, "")] ?? MOVES.nt;
   found = /^pmov(sx|zx|s|us)?(bw|bd|bq|wd|wq|dq|wb|db|dw|qb|qw|qd|mskb|m2b|b2m|d2m|m2d|q2m|m2q|w2m|m2w)$/.exec(name);
   if (found) return found[2] === "mskb" ? "One bit for the sign of each byte" : /2/.test(found[2]) ? "Convert between a mask and elements" : `Convert ${SIZES[found[2][0]]} to ${SIZES[found[2][1]]}${found[1] === "sx" ? ", with their sign" : found[1] === "zx" ? ", filling with zeros" : ""}`;
+  if (/^p?maskmov/.test(name)) return "Load or store only the elements that a mask chooses";
   found = /^(broadcast|extract|insert|perm2|shuf)([fi])(128|32x2|32x4|32x8|64x2|64x4)$/.exec(name);
   if (found) return `${{ broadcast: "Copy a part to all parts:", extract: "Extract a part of", insert: "Insert a part into", perm2: "Choose two parts of", shuf: "Reorder parts of" }[found[1]]} a vector`;
   found = /^(broadcast|gatherd|gatherq|scatterd|scatterq|\w+?)(ps|pd|ss|sd|ph|sh)$/.exec(name);
@@ -49,7 +52,7 @@ function family(name) {
     if (!/^p/.test(name) || !name.endsWith(size)) continue;
     const base = name.slice(1, name.length - size.length);
     const said = words(base) ?? words(base.replace(/^punpck/, "unpck")) ?? words(base.replace(/^cmpn?(?:eq|lt|le|gt|ge|neq)u?$/, "cmp")) ?? words(base.replace(/[dq]$/, ""));
-    if (said) return `${said} ${SIZES[size] ?? SIZES[size.slice(-1)] ?? "integers"}`.trim();
+    if (said) return `${said} ${SIZES[size] ?? SIZES[size[0]] ?? "integers"}`.trim();
   }
   return PLAIN[name] ?? PLAIN[name.replace(/[bwlq]$/, "")] ?? "";
 }
