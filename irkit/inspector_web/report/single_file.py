@@ -36,6 +36,7 @@ MODULES = (
     "jobs/badge.js",
     "jobs/job.js",
     "views/llvm_passes.js",
+    "views/graph_picture.js",
     "views/code_lexer.js",
     "views/mnemonics.js",
     "views/panes.js",

@@ -288,7 +288,7 @@ class Page {
   viewGiven(left, right) {
     const { run, fn, line, slow, step } = this.place;
     return {
-      left, right, line, onLine: (chosen) => this.moves.goLine(chosen),
+      left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
       inline: this.isInline, whole: this.place.whole, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),

@@ -16,8 +16,10 @@ from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import conv_model, matmul_trace, opened
 
 SLOW = 30_000
-DOES = 'async (names) => { const { whatItDoes } = await import("/static/views/mnemonics.js"); '
-DOES += "return names.filter((each) => !whatItDoes(each)); }"
+DOES = """async (names) => {
+  const { whatItDoes } = await import("/static/views/mnemonics.js");
+  return names.filter((each) => !whatItDoes(each));
+}"""
 
 
 @pytest.fixture(scope="module")
