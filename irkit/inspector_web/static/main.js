@@ -306,7 +306,7 @@ class Page {
     return {
       names, blame, whole, wrap, line, scroll, other: this.besideState && !this.place.from ? stageName(this.overview, this.besideState) : "",
       failed: this.step.status === "failed", inline: this.isInline,
-      versus: this.place.from ? stageName(this.overview, this.place.from) : "", onAlone: () => this.moves.compare(null),
+      versus: stageName(this.overview, this.place.from ?? this.besideState ?? ""), onAlone: () => (this.place.from ? this.moves.compare(null) : this.moves.putBeside(null)),
       rewrite: () => this.runJobs.verdicts.rewriteNote(),
       nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.moves.goStep(step),
     };

@@ -5,15 +5,13 @@ graph through the values that it computes: they keep their names when operators 
 """
 
 from collections.abc import Iterator
-from math import prod
 
 import msgspec
 
 from irkit.core import IRModule, Span
 from irkit.graph import Apply, Bind, Constant, GraphFunc, Invoke, Lambda, Op, TensorType, Value
 from irkit.inspector_web.text.texts import Texts
-from irkit.inspector_web.views.nest import total_work
-from irkit.ir import Buffer, PrimFunc, Var, as_int
+from irkit.ir import PrimFunc, Var, as_int, work_of
 
 MOST_OPERATORS = 12
 """Operators of a kernel, and nodes of the model, that are listed."""
@@ -23,7 +21,8 @@ class KernelInfo(msgspec.Struct, omit_defaults=True):
     """A kernel: its operators in order, the nodes of the model, and the shape of its result.
 
     ``weights`` is what the names of its weights begin with; ``calls`` how often the model calls
-    it. Units: float operations; bytes of all parameters. Both are None if an extent is unknown.
+    it. Units: float operations; bytes that must at least come from and go to
+    memory. Both are None if they depend on data or on a symbolic size.
     """
 
     name: str
@@ -66,18 +65,10 @@ def _graphs_in(ir: object) -> Iterator[GraphFunc]:
 
 
 def _sized(name: str, func: PrimFunc) -> KernelInfo:
-    buffers = [param for param in func.params if isinstance(param, Buffer)]
-    sizes = [_bytes(buffer) for buffer in buffers]
-    known = [size for size in sizes if size is not None]
-    total = sum(known) if len(known) == len(sizes) else None
-    return KernelInfo(name, flops=total_work(func).flops, bytes=total)
-
-
-def _bytes(buffer: Buffer) -> int | None:
-    extents = [as_int(extent) for extent in buffer.shape]
-    known = [extent for extent in extents if extent is not None]
-    bits = prod(known) * buffer.dtype.bits * buffer.dtype.lanes
-    return (bits + 7) // 8 if len(known) == len(extents) else None
+    work = work_of(func)
+    if work is None:
+        return KernelInfo(name, flops=None, bytes=None)
+    return KernelInfo(name, flops=work.flops, bytes=work.moved)
 
 
 def _groups(graphs: list[GraphFunc]) -> dict[str, tuple[Bind, ...]]:

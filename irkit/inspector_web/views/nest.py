@@ -63,16 +63,7 @@ def nest(part: PrintedFunction) -> list[NestRow]:
     """List the rows of a loop function, in the order of its text."""
     func = part.func
     assert isinstance(func, PrimFunc), "only loop functions have loop nests"
-    return _rows_of(func, part.starts)
-
-
-def total_work(func: PrimFunc) -> NestRow:
-    """Return the row of a whole function, without printing it."""
-    return _rows_of(func, {})[0]
-
-
-def _rows_of(func: PrimFunc, starts: Mapping[int, int]) -> list[NestRow]:
-    tree = _NestTree(func, starts)
+    tree = _NestTree(func, part.starts)
     with deep_recursion:
         tree.visit(func.body, 0)
     for row in reversed(tree.rows[1:]):

@@ -107,7 +107,7 @@ export class DiffView {
   }
 
   note() {
-    if (this.options.versus) return el("p", { class: "versus" }, "Compared with ", el("b", {}, this.options.versus), ". ", el("button", { type: "button", class: "link", onclick: this.options.onAlone }, "Stop"));
+    if (this.options.versus && (this.changes || !this.options.other)) return el("p", { class: "versus" }, "Compared with ", el("b", {}, this.options.versus), ". ", el("button", { type: "button", class: "link", onclick: this.options.onAlone }, "Stop"));
     if (this.answer.note) return el("p", { class: "note" }, this.answer.note);
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
