@@ -22,7 +22,7 @@ from tests.inspector_web.browser import served
 from tests.inspector_web.pages import MATMUL, chromium, opened
 
 HERE = Path(__file__).parent
-SIZE: ViewportSize = {"width": 1280, "height": 720}
+SIZE: ViewportSize = {"width": 1440, "height": 810}
 
 # The colours used most stay; others become the nearest of those.
 PALETTE = """async (shot) => {
@@ -57,7 +57,9 @@ def main() -> None:
         model = small_model(Path(folder))
         take(browser, (traces[0],), "step=7&line=R5", "light", "inspector-difference")
         take(browser, traces, "beside=1&step=24", "dark", "inspector-two-runs")
-        take(browser, (model,), "show=graph&step=4", "light", "inspector-graph")
+        take(browser, (model,), "show=graph&step=10", "light", "inspector-graph")
+        take(browser, (model,), "show=overview", "light", "inspector-overview")
+        take(browser, (traces[0],), "step=24&show=code", "dark", "inspector-code")
         take_guilty(browser, wrong_script(Path(folder)))
         browser.close()
 
@@ -98,10 +100,10 @@ def take_guilty(browser: Browser, script: str) -> None:
         page = browser.new_page(viewport=SIZE, bypass_csp=True)
         page.goto(server.address)
         page.wait_for_selector(".lines")
-        page.select_option("#theme", "light")
+        page.click("#check-button")
         page.click("#find-guilty")
         page.click("#go-guilty")
-        page.wait_for_selector(".row .come")
+        page.wait_for_selector(".rewrite")
         (HERE / "inspector-verdict.png").write_bytes(with_palette(page, page.screenshot()))
         page.close()
 
@@ -111,13 +113,13 @@ def take(browser: Browser, files: tuple[str, ...], place: str, theme: str, name:
     with served(opened(*files)) as server:
         page = browser.new_page(viewport=SIZE, bypass_csp=True)
         page.goto(server.address)
-        page.wait_for_selector(".lines")
+        page.wait_for_selector(".lines, .matrix")
         page.evaluate("theme => localStorage.setItem('irkit-theme', theme)", theme)
         page.goto("about:blank")
         page.goto(f"http://127.0.0.1:{server.port}/#{place}")
-        page.wait_for_selector(".lines, .view-box")
-        page.wait_for_function("!document.querySelector('#view[aria-busy]')")
-        page.wait_for_selector(".delta:not(:empty)")
+        page.wait_for_selector(".lines:not(.pane-lines), .graph-picture, .matrix, .pane")
+        page.wait_for_selector("#view[aria-busy]", state="detached")
+        page.wait_for_timeout(1_500)  # Counts of changed lines come one by one.
         (HERE / f"{name}.png").write_bytes(with_palette(page, page.screenshot()))
         page.close()
 

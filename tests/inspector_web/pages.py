@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -95,6 +96,28 @@ def relu_model(folder: Path) -> str:
     model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", ends[:1], ends[1:]))
     path = folder / "relu.onnx"
     onnx.save(model, str(path))
+    return str(path)
+
+
+def conv_model(folder: Path) -> str:
+    """Write a model of two kernels: a convolution with what is fused into it, and a softmax."""
+    helper = onnx.helper
+    nodes = [
+        helper.make_node("Conv", ["x", "block/conv_w", "block/conv_b"], ["c"], name="block/conv"),
+        helper.make_node("Relu", ["c"], ["r"], name="block/relu"),
+        helper.make_node("Softmax", ["r"], ["y"], name="last", axis=-1),
+    ]
+    weights = {"block/conv_w": (8, 3, 3, 3), "block/conv_b": (8,)}
+    kept = [
+        onnx.numpy_helper.from_array(np.ones(shape, dtype=np.float32), name)
+        for name, shape in weights.items()
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, 1, shape)
+        for name, shape in (("x", [1, 3, 8, 8]), ("y", [1, 8, 6, 6]))
+    ]
+    path = folder / "conv.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:], kept)), str(path))
     return str(path)
 
 

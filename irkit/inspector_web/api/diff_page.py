@@ -17,9 +17,11 @@ AROUND = 3
 
 PageRow = tuple[str, int, int, int, int]
 """A row. ``=`` is a run of equal lines: left, right, count, 0. ``~`` is a changed line, ``-`` a
-removed and ``+`` an added one: left, right, and the indices of their marked HTML, -1 if none."""
+removed and ``+`` an added one, ``<`` and ``>`` if it only moved: left, right, and the indices of
+their marked HTML, -1 if none."""
 
 CODES = {"changed": "~", "removed": "-", "added": "+"}
+MOVED = {"removed": "<", "added": ">"}
 
 
 class DiffPage(msgspec.Struct):
@@ -59,7 +61,8 @@ def page_row(row: Row, left: Mark | None, right: Mark | None) -> PageRow:
         return "=", row.left, row.right, row.count or 1, 0
     gone = left(row.left, row.left_marks) if left is not None and row.left_marks else -1
     come = right(row.right, row.right_marks) if right is not None and row.right_marks else -1
-    return CODES[row.kind], row.left, row.right, gone, come
+    code = MOVED[row.kind] if row.moved else CODES[row.kind]
+    return code, row.left, row.right, gone, come
 
 
 class _SentLines:

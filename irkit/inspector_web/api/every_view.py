@@ -9,7 +9,7 @@ from irkit.core import IRKitError
 from irkit.inspector_web.api.blame_page import blamed
 from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
 from irkit.inspector_web.api.native_views import NativeViews
-from irkit.inspector_web.api.overview import counts, overview
+from irkit.inspector_web.api.overview import counts, kernel_infos, overview
 from irkit.inspector_web.api.step_detail import line_info, step_info
 from irkit.inspector_web.api.view_pages import graph_page, nest_page
 from irkit.inspector_web.runs.run import LoadedTrace, RunStage
@@ -41,6 +41,7 @@ def every_view(trace: Trace, native: NativeViews | None = None) -> tuple[int, in
 def _requests(workspace: Workspace, native: NativeViews | None) -> Iterator[Callable[[], object]]:
     run = workspace.runs[0]
     yield partial(overview, workspace)
+    yield partial(kernel_infos, run)
     for name in run.functions[:MOST_STEPS]:
         yield partial(counts, run, name)
     yield lambda: run.steps.rows(Filter(touches="i"))

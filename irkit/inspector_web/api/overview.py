@@ -5,6 +5,7 @@ import msgspec
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.steps import LinesChanged, StepRow
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.views.kernels import KernelInfo, kernels
 
 
 class FunctionInfo(msgspec.Struct):
@@ -52,3 +53,8 @@ def run_info(run: Run) -> RunInfo:
 def counts(run: Run, function: str) -> LinesChanged:
     """Count the lines that each step of a function added and removed."""
     return run.steps.lines_changed(function)
+
+
+def kernel_infos(run: Run) -> list[KernelInfo]:
+    """List the kernels of a run, with the operators they came from and their work."""
+    return kernels(run.texts)

@@ -1,5 +1,6 @@
 """A difference as rows, in two columns or one, with unchanged parts folded."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -13,6 +14,8 @@ from irkit.inspector_web.text.lines import LineTable
 
 RowKind = Literal["same", "changed", "removed", "added", "fold"]
 CONTEXT = 3
+SHORTEST_MOVED = 8
+"""Shorter lines, such as a bracket or ``else:``, occur everywhere and are not said to move."""
 MOST_MARKED = 5_000
 """Limit of changed lines whose words are marked; in a larger difference nobody reads them."""
 
@@ -20,6 +23,7 @@ MOST_MARKED = 5_000
 class Row(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A row: its lines on the left and right, counted from 1, 0 for none, and their marked tokens.
 
+    ``moved`` if the line is removed here and added elsewhere, or the other way round.
     A ``fold`` stands for ``count`` rows of equal lines that begin at ``left`` and ``right``.
     """
 
@@ -29,6 +33,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     left_marks: Marks = ()
     right_marks: Marks = ()
     count: int = 0
+    moved: bool = False
 
 
 def side_by_side(difference: Diff, table: LineTable, *, context: int | None = CONTEXT) -> list[Row]:
@@ -43,8 +48,29 @@ def side_by_side(difference: Diff, table: LineTable, *, context: int | None = CO
         rows += _equal_rows(left, right, hunk[0] - left, context, (at == 0, False))
         rows += _changed_rows(difference, table, hunk, with_marks)
         left, right = hunk[1], hunk[3]
+    rows = _with_moves(rows, difference, table)
     rest = len(difference.before) - left
     return rows + _equal_rows(left, right, rest, context, (not difference.hunks, True))
+
+
+def _with_moves(rows: list[Row], difference: Diff, table: LineTable) -> list[Row]:
+    """Mark the lines that are removed in one place and added in another, indented or not."""
+    gone, come = Counter[str](), Counter[str]()
+    texts: dict[int, str] = {}
+    for at, row in enumerate(rows):
+        if row.kind in ("removed", "added"):
+            side = difference.before if row.kind == "removed" else difference.after
+            number = int(side[(row.left or row.right) - 1])
+            texts[at] = table.lines[number].strip()
+            (gone if row.kind == "removed" else come)[texts[at]] += 1
+    both = gone & come
+    left = {"removed": both, "added": both.copy()}
+    for at, text in texts.items():
+        known = left[rows[at].kind]
+        if len(text) >= SHORTEST_MOVED and known[text]:
+            known[text] -= 1
+            rows[at] = msgspec.structs.replace(rows[at], moved=True)
+    return rows
 
 
 def _equal_rows(
@@ -93,7 +119,7 @@ def inline(rows: Iterable[Row]) -> list[Row]:
         elif row.kind == "added":
             waiting.append(row)
         else:
-            made.append(Row("removed", row.left, left_marks=row.left_marks))
+            made.append(Row("removed", row.left, left_marks=row.left_marks, moved=row.moved))
             if row.kind == "changed":
                 waiting.append(Row("added", right=row.right, right_marks=row.right_marks))
     return made + waiting

@@ -10,13 +10,14 @@ import numpy as np
 from irkit.debug import chrome_trace
 from irkit.inspector_web.api.blame_page import blamed, run_lengths
 from irkit.inspector_web.api.diff_page import PageRow, page_row, page_rows
-from irkit.inspector_web.api.overview import run_info
+from irkit.inspector_web.api.overview import kernel_infos, run_info
 from irkit.inspector_web.api.step_detail import SourceInfo, StepInfo, shown_link, step_info
 from irkit.inspector_web.jobs.verdicts import StepVerdicts
 from irkit.inspector_web.report.view_data import NativeOf, ViewData, ViewWriter
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.text.highlight import SentLines
+from irkit.inspector_web.views.kernels import KernelInfo
 
 LineRuns = list[tuple[int, int]]
 """A number for each line, run-length encoded as number and count."""
@@ -54,6 +55,7 @@ class ReportData(msgspec.Struct):
     chrome: list[str]
     views: ViewData
     verdicts: Sequence[StepVerdicts]
+    kernels: list[list[KernelInfo]]
 
 
 class ReportWriter:
@@ -98,6 +100,7 @@ class ReportWriter:
             origins=self.origins,
             chains=self.chains,
             verdicts=checked,
+            kernels=[kernel_infos(run) for run in runs],
             chrome=[chrome_trace(run.trace).decode() for run in runs],
             views=self.views.data,
         )

@@ -25,29 +25,44 @@ MODULES = (
     "source/report.js",
     "theme.js",
     "navigation/keys.js",
+    "navigation/menus.js",
+    "navigation/crumbs.js",
+    "navigation/palette.js",
     "panels/beside.js",
     "panels/pass_list.js",
     "diff/chunks.js",
     "diff/diff_view.js",
     "views/pass_times.js",
+    "jobs/badge.js",
     "jobs/job.js",
     "views/llvm_passes.js",
+    "views/graph_picture.js",
+    "views/code_lexer.js",
+    "views/mnemonics.js",
+    "views/panes.js",
     "views/views.js",
     "jobs/rerun.js",
     "jobs/upload.js",
     "panels/details.js",
-    "panels/search.js",
     "navigation/moves.js",
     "waiting.js",
     "jobs/verdicts.js",
     "jobs/costs.js",
     "jobs/run_jobs.js",
     "navigation/controls.js",
+    "overview/ribbon.js",
+    "overview/matrix.js",
+    "overview/kernel_table.js",
+    "overview/labels.js",
+    "overview/overview.js",
     "main.js",
 )
 """The modules of the page, ordered so that each imports only earlier ones."""
 
-STYLES = ("style/page.css", "style/diff.css", "style/jobs.css")
+STYLES = tuple(
+    f"style/{name}.css"
+    for name in ("tokens", "page", "overview", "passes", "diff", "views", "panes", "jobs")
+)
 """The style sheets of a report. style/rerun.css is for what needs a server."""
 
 _START = """

@@ -15,7 +15,7 @@ from irkit.core import InputError, IRKitError
 from irkit.debug import chrome_trace
 from irkit.inspector_web.api.blame_page import blame_page
 from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
-from irkit.inspector_web.api.overview import counts, overview
+from irkit.inspector_web.api.overview import counts, kernel_infos, overview
 from irkit.inspector_web.api.step_detail import line_info, step_info
 from irkit.inspector_web.api.view_pages import graph_page, nest_page
 from irkit.inspector_web.jobs.job import JobKind
@@ -80,6 +80,7 @@ def create_app(
     )
     answer("/api/overview", overview)
     answer("/api/counts", lambda w: counts(w.run(_number("run")), _text("function")))
+    answer("/api/kernels", lambda w: kernel_infos(w.run(_number("run"))), kept=True)
     answer("/api/touching", _touching)
     answer("/api/diff", _diff, kept=True)
     answer("/api/lines", _lines)

@@ -36,3 +36,20 @@ export function paused(wait, run) {
     timer = setTimeout(() => run(...given), wait);
   };
 }
+
+// Copy a text, and say so on the button.
+export async function copyText(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = el("textarea", { class: "visually-hidden" });
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
+  const old = button.textContent;
+  button.textContent = "✓";
+  setTimeout(() => { button.textContent = old; }, 900);
+}

@@ -11,7 +11,12 @@ import { Moves } from "./navigation/moves.js";
 import { PassList } from "./panels/pass_list.js";
 import { readPlace, showPlace } from "./navigation/place.js";
 import { Rerun } from "./jobs/rerun.js";
-import { Search } from "./panels/search.js";
+import { Palette } from "./navigation/palette.js";
+import { closeMenus, startMenus, startSplitters } from "./navigation/menus.js";
+import { labelsOf } from "./overview/labels.js";
+import { OverviewPage } from "./overview/overview.js";
+import { showRibbon } from "./overview/ribbon.js";
+import { showCrumbs } from "./navigation/crumbs.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
 import { showOther } from "./views/views.js";
@@ -30,8 +35,10 @@ class Page {
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
-    this.search = new Search(source, {
+    this.overviewPage = new OverviewPage(this);
+    this.palette = new Palette(source, {
       place: () => this.place,
+      entries: () => this.entries(),
       nameOf: (step) => this.nameOf(step),
       onFound: (hit) => this.moves.goFound(hit),
       onChange: (text, regex, exact) => this.keep({ text, regex, exact }),
@@ -46,6 +53,12 @@ class Page {
 
   nameOf(step) { return step < 0 ? "given" : this.run.steps[step].name; }
 
+  verdictOf(row) { return this.runJobs.verdicts.of(this.place.run, row.index); }
+
+  // A run of several kernels, or with a graph, opens on the overview.
+  get isModel() { return this.run.functions.length > 1 || this.run.steps.some((row) => row.level === "graph"); }
+  get isOverview() { return this.place.show === "overview"; }
+
   // Change the place without drawing anything.
   keep(changes, isNew = false) {
     Object.assign(this.place, changes);
@@ -54,6 +67,9 @@ class Page {
 
   async begin() {
     startTheme();
+    startMenus();
+    startSplitters();
+    for (const id of ["check-button", "rerun-button"]) byId(id).hidden = !this.source.canRunJobs;
     connect(this);
     if (this.source.canRunJobs) takeFiles(this);
     await this.waiting.poll();
@@ -66,7 +82,7 @@ class Page {
     if (old) Object.assign(this.place, keepPlace(old, this.overview, this.place));
     const problem = message ? el("p", { class: "note problem", role: "alert" }, message) : null;
     byId("problem")?.remove();
-    if (problem) { problem.id = "problem"; byId("diff-bar").before(problem); }
+    if (problem) { problem.id = "problem"; byId("body").before(problem); }
     this.beside.forget();
     this.settle();
     if (!this.run.steps.length) {
@@ -90,6 +106,7 @@ class Page {
     if (this.place.beside === this.place.run || this.place.beside >= runs.length) this.place.beside = null;
     const names = this.run.functions.map((each) => each.name);
     const row = this.place.step === null ? undefined : this.step;
+    if (this.place.step === null && !this.place.show && this.isModel) this.place.show = "overview";
     if (row) this.place.fn = row.function;
     else if (this.place.fn === null || !names.includes(this.place.fn)) this.place.fn = names[0] ?? "";
     if (!row && this.run.steps.length) {
@@ -103,6 +120,7 @@ class Page {
   async showAll() {
     fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
+    this.showFrame();
     byId("filter").value = this.place.filter ?? "";
     byId("touches").value = this.place.touches ?? "";
     byId("hide").checked = this.place.hide;
@@ -111,9 +129,52 @@ class Page {
     byId("case").checked = this.place.exact;
     this.showPanes();
     await this.beside.load(this.place).catch(() => this.keep({ beside: null }));
+    if (this.isModel) this.kernels().then(() => showCrumbs(this));
+    if (this.isOverview) { await Promise.all([this.showPasses(), this.overviewPage.show()]); return; }
     await Promise.all([this.showPasses(), this.showStep(Boolean(this.place.line))]);
     // Last, because it compares steps that are not shown yet.
     this.showCounts();
+  }
+
+  // The kernels of the run, asked for once.
+  kernels() {
+    const { run } = this;
+    run.kernels ??= this.source.kernels(run.number).then((infos) => { run.labels = labelsOf(infos); run.infos = new Map(infos.map((each) => [each.name, each])); return infos; }).catch(() => []);
+    return run.kernels;
+  }
+
+  // Where a kernel comes from, in the user's words.
+  originText() {
+    const info = this.run.infos?.get(this.place.fn);
+    if (!info?.operators?.length) return this.place.fn;
+    return [info.operators.join(" → "), this.labelOf(info.name), info.shape, info.nodes?.length ? `from ${info.nodes.slice(0, 4).join(", ")}` : ""].filter(Boolean).join(" · ");
+  }
+
+  labelOf(name) { return this.run.labels?.get(name) ?? (name || "the module"); }
+
+  // What stands around every view: where one is, and the phases.
+  showFrame() {
+    const { isOverview } = this;
+    byId("body").dataset.view = isOverview ? "overview" : "step";
+    byId("overview").hidden = !isOverview;
+    byId("view-menu").hidden = byId("list-menu").hidden = isOverview;
+    showCrumbs(this);
+    this.showBand();
+  }
+
+  showBand() {
+    const { isOverview, place } = this;
+    byId("band").hidden = !this.run.steps.length;
+    showRibbon(byId("ribbon"), isOverview ? this.run.steps : this.steps, { chosen: isOverview ? null : place.step, verdictOf: (row) => this.verdictOf(row), onStep: (step) => this.moves.goStep(step) });
+  }
+
+  // What the palette offers by name.
+  entries() {
+    if (!this.ready) return [];
+    const kernels = this.run.functions.length > 1 ? this.run.functions.map(({ name, changed }) => ({ group: "Kernels", text: this.labelOf(name), hint: `${name} · ${plural(changed, "change")}`, go: () => this.moves.goKernel(name) })) : [];
+    const passes = this.steps.map((row) => ({ group: `Passes${this.place.fn ? ` of ${this.place.fn}` : ""}`, text: row.name, hint: row.status === "same" ? "changed nothing" : row.status, go: () => this.moves.goStep(row.index) }));
+    const commands = this.commands.map(({ key, text, go }) => ({ group: "Commands", text, hint: key, go }));
+    return [...passes, ...kernels, ...commands];
   }
 
   async showCounts() {
@@ -182,10 +243,14 @@ class Page {
   async showStep(scroll = false) {
     if (!this.ready) return;
     const { run, step } = this.place;
+    if (this.isOverview) return;
+    if (this.step.status === "failed") this.openDetails();
+    this.showFrame();
     this.passes.choose(step);
     fillStages(this.overview, this.place, this.source.canCompare, this.besideState && stageName(this.overview, this.besideState));
-    byId("to").textContent = `${this.step.status === "failed" ? "before" : "after"} ${this.step.pass_text}`;
-    for (const name of ["names", "blame", "whole"]) byId(name).setAttribute("aria-pressed", String(Boolean(this.place[name])));
+    byId("to").textContent = this.step.pass_text;
+    byId("to").setAttribute("aria-expanded", String(Boolean(this.place.details)));
+    for (const name of ["names", "blame", "whole", "wrap"]) byId(name).setAttribute("aria-pressed", String(Boolean(this.place[name])));
     byId("inline").setAttribute("aria-pressed", String(this.isInline));
     const [left, right] = this.states();
     const total = this.run.steps.reduce((sum, row) => sum + row.ms, 0);
@@ -204,15 +269,16 @@ class Page {
     return this.source.canRunJobs ? [...views, "rerun"] : views;
   }
 
-  showView(left, right, scroll) {
+  async showView(left, right, scroll) {
+    if (this.isModel) await this.kernels();
     const shows = this.shows;
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
-    byId("shows").hidden = shows.length < 2;
+    byId("shows").hidden = shows.length < 2 || show === "rerun";
     for (const button of byId("shows").children) {
       button.hidden = !shows.includes(button.dataset.show);
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
-    byId("shows").querySelector("[aria-pressed=true]").scrollIntoView({ block: "nearest", inline: "nearest" });
+    byId("shows").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
     if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);
@@ -222,8 +288,8 @@ class Page {
   viewGiven(left, right) {
     const { run, fn, line, slow, step } = this.place;
     return {
-      left, right, line, onLine: (chosen) => this.moves.goLine(chosen),
-      steps: this.steps, all: this.run.steps, fn, chosen: step, slow, chrome: this.source.chromeTrace(run),
+      left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
+      steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
       inline: this.isInline, whole: this.place.whole, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
@@ -236,10 +302,12 @@ class Page {
   }
 
   viewOptions(scroll) {
-    const { names, blame, whole, line } = this.place;
+    const { names, blame, whole, wrap, line } = this.place;
     return {
-      names, blame, whole, line, scroll, other: this.besideState && !this.place.from ? stageName(this.overview, this.besideState) : "",
+      names, blame, whole, wrap, line, scroll, other: this.besideState && !this.place.from ? stageName(this.overview, this.besideState) : "",
       failed: this.step.status === "failed", inline: this.isInline,
+      versus: stageName(this.overview, this.place.from ?? this.besideState ?? ""), onAlone: () => (this.place.from ? this.moves.compare(null) : this.moves.putBeside(null)),
+      rewrite: () => this.runJobs.verdicts.rewriteNote(),
       nameOf: (step) => this.nameOf(step), onBlamed: (step) => this.moves.goStep(step),
     };
   }
@@ -259,7 +327,15 @@ class Page {
     fill(byId("counts"), ...(changes ? [el("span", { class: "plus" }, `+${answer.added}`), " ", el("span", { class: "minus" }, `−${answer.removed}`)] : []));
   }
 
-  showPanes() { byId("body").dataset.details = this.place.plain ? "off" : "on"; }
+  openDetails() {
+    this.keep({ details: true });
+    this.showPanes();
+  }
+
+  showPanes() {
+    byId("body").dataset.details = this.place.details ? "on" : "off";
+    byId("to").setAttribute("aria-expanded", String(Boolean(this.place.details)));
+  }
 
   showTab(name) {
     byId("body").dataset.tab = name;
@@ -273,6 +349,7 @@ class Page {
     if (!this.overview) return;
     const place = readPlace(location.hash);
     if (JSON.stringify(place) === JSON.stringify(this.place)) return;
+    closeMenus();
     this.place = place;
     this.settle();
     this.showAll();

@@ -33,7 +33,7 @@ export class Waiting {
   working(status) {
     const bar = status.total ? el("progress", { max: status.total, value: status.done, "aria-label": "Progress" }) : el("progress", { "aria-label": "Progress" });
     const count = status.total ? `, ${status.done} of ${status.total}` : "";
-    this.page.view.showMessage("empty working", el("p", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} (${status.seconds.toFixed(0)} s)`));
+    this.page.view.showMessage("empty working", el("h2", {}, `Lowering ${status.title}`), bar, el("p", {}, `${status.what}${count} · ${status.seconds.toFixed(0)} s`));
   }
 
   failed(message) {

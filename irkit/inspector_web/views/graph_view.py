@@ -24,11 +24,14 @@ from irkit.graph import (
 )
 from irkit.inspector_web.limits import DEEPEST, MOST_BOXES, MOST_INSIDE
 from irkit.inspector_web.text.texts import PrintedFunction
+from irkit.inspector_web.views.graph_layout import Layers, columns, order
 from irkit.ir import Var, as_int
 
 BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
 WIDTH, HEIGHT = 160, 40
 APART, BELOW = 24, 48
+KEPT = 0.8
+"""Share of the boxes that a graph has in common with its last view if that view is followed."""
 
 
 class Box(msgspec.Struct, omit_defaults=True):
@@ -68,6 +71,7 @@ class GroupFrame(msgspec.Struct, frozen=True):
 class GraphView(msgspec.Struct):
     """Boxes, arrows between them (by key), and frames.
 
+    ``routes`` maps the number of an arrow that passes layers to its bends: x, y, x, y.
     ``collapsed`` if boxes stand for several operators, because the graph is large.
     """
 
@@ -77,6 +81,7 @@ class GraphView(msgspec.Struct):
     width: int
     height: int
     collapsed: bool = False
+    routes: dict[int, list[int]] = {}
 
 
 class _Drawing:
@@ -189,10 +194,17 @@ def graph_view(
         if len(drawing.boxes) > most:
             _join_chains(drawing)
     boxes = list(drawing.boxes.values())
-    _place(boxes, drawing, previous)
+    links = list(drawing.arrows)
+    _lower_sources(boxes, links)
+    routes: dict[int, list[int]] = {}
+    if previous is None or _is_other(boxes, previous):
+        routes = _arrange(boxes, links)
+    else:
+        _place(boxes, drawing, previous)
+        routes = previous.routes if links == previous.arrows else {}
     width = max((box.x + WIDTH for box in boxes), default=0) + APART
     height = max((box.y + HEIGHT for box in boxes), default=0) + APART
-    return GraphView(boxes, list(drawing.arrows), _frames(boxes), width, height, collapsed)
+    return GraphView(boxes, links, _frames(boxes), width, height, collapsed, routes)
 
 
 def _draw(func: GraphFunc, part: PrintedFunction, *, grouped: bool) -> _Drawing:
@@ -241,9 +253,52 @@ def _merge_into(head: Box, box: Box) -> None:
     head.kind, head.label = "several", f"{head.label.split(' … ')[0]} … {box.label}"
 
 
-def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> None:
+def _arrange(boxes: list[Box], arrows: list[tuple[str, str]]) -> dict[int, list[int]]:
+    """Place the boxes of a graph that is drawn for the first time; return the bends of arrows."""
+    number = {box.key: at for at, box in enumerate(boxes)}
+    links = [(number[source], number[target]) for source, target in arrows]
+    layers = Layers([box.layer for box in boxes], links)
+    middle = columns(layers, order(layers), WIDTH + APART, APART)
+    for at, box in enumerate(boxes):
+        box.x, box.y = round(middle[at] - WIDTH / 2 + APART / 2), _top(box.layer)
+    return {
+        at: [
+            place
+            for bend in bends
+            for place in (
+                round(middle[bend] + APART / 2),
+                _top(layers.layer_of[bend]) + HEIGHT // 2,
+            )
+        ]
+        for at, bends in layers.bends.items()
+    }
+
+
+def _lower_sources(boxes: list[Box], arrows: list[tuple[str, str]]) -> None:
+    """Put what uses nothing right above its first user."""
+    layer = {box.key: box.layer for box in boxes}
+    used = {target for _, target in arrows}
+    lowest: dict[str, int] = {}
+    for source, target in arrows:
+        lowest[source] = min(lowest.get(source, layer[target]), layer[target])
+    for box in boxes:
+        if box.key not in used and box.key in lowest:
+            box.layer = lowest[box.key] - 1
+
+
+def _is_other(boxes: list[Box], previous: GraphView) -> bool:
+    """Return whether so much is new that old places would be no help."""
+    old, new = {box.key for box in previous.boxes}, {box.key for box in boxes}
+    return len(old & new) < KEPT * max(len(old), len(new))
+
+
+def _top(layer: int) -> int:
+    return APART + layer * (HEIGHT + BELOW)
+
+
+def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView) -> None:
     """Place each box in its layer: where it was before, or else between the boxes that it uses."""
-    known = {} if previous is None else {box.key: box.x for box in previous.boxes}
+    known = {box.key: box.x for box in previous.boxes}
     above: dict[str, list[str]] = {}
     for source, target in drawing.arrows:
         above.setdefault(target, []).append(source)
@@ -260,7 +315,7 @@ def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView | None) -> N
             wanted.append((known.get(box.key, middle), at, box))
         free = APART
         for x, _, box in sorted(wanted, key=lambda item: item[:2]):
-            box.x, box.y = max(x, free), APART + layer * (HEIGHT + BELOW)
+            box.x, box.y = max(x, free), _top(layer)
             free = box.x + WIDTH + APART
             if box.group:
                 columns.setdefault(box.group, box.x)

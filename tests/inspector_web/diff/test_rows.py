@@ -60,3 +60,17 @@ def test_rows_show_every_line_once_and_in_order(
     assert [row.left for row in column if row.left] == [
         row.left for row in shown if row.kind in ("changed", "removed")
     ]
+
+
+def test_a_line_that_is_elsewhere_now_is_said_to_move_and_a_bracket_is_not() -> None:
+    loop = "for i in serial(0, 8):"
+    old = [loop, "    a = 1", ")", "    b = 2", "    c = 3", "    d = 4"]
+    new = ["    a = 1", "    b = 2", "    c = 3", "    d = 4", f"    {loop}", "e = 5", ")"]
+    table = LineTable()
+    rows = side_by_side(diff_lines(table.number(old), table.number(new)), table)
+    moved = [(row.kind, row.left, row.right) for row in rows if row.moved]
+    assert moved == [("removed", 1, 0), ("added", 0, 5)]
+    assert sum(row.kind in ("removed", "added") for row in rows) == 5
+    again = [*new[:4], "for i in serial(0, 9):"]
+    rows = side_by_side(diff_lines(table.number(old), table.number(again)), table)
+    assert not any(row.moved for row in rows)

@@ -3,6 +3,7 @@
 import os
 import posixpath
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def test_it_shows_passes_differences_and_details_from_the_file_alone(page: Page)
     expect(page.locator(".gone")).to_contain_text("with init():")
     page.keyboard.press("j")
     expect(page.locator("#pass-details h2")).to_have_text("lower-blocks")
+    page.keyboard.press("d")
     page.click("text=Source of the pass")
     expect(page.locator("#pass-details")).to_contain_text("def lower_blocks(")
 
@@ -60,14 +62,19 @@ def test_it_blames_searches_and_filters_without_a_server(page: Page) -> None:
     expect(page.locator(".who").first).to_be_visible()
     page.locator(".row.same .code").last.click()
     expect(page.locator(".origins")).to_contain_text("matmul.irs:")
+    page.keyboard.press("/")
     page.fill("#search", "vk == 0")
     expect(page.locator("#found button").first).to_contain_text("after 3 lower-init-blocks")
+    page.keyboard.press("Escape")
+    page.click("#menu-button")
     page.fill("#touches", "axis.reduce")
     expect(page.locator(".pass")).to_have_count(1)
 
 
 def test_it_compares_any_two_stages(page: Page) -> None:
+    page.click("#menu-button")
     page.select_option("#from", "0.0.b")
+    page.keyboard.press("Escape")
     page.click(".pass >> text=eliminate-common")
     expect(page.locator(".gone", has_text="with init()").first).to_be_visible()
     expect(page.locator("#to")).to_contain_text("eliminate-common")
@@ -160,3 +167,9 @@ def test_each_module_stands_in_the_script_once_after_those_that_it_uses() -> Non
         imports = re.findall(r'^import .* from "(.*?)";$', STATIC[name].decode(), re.M)
         used = {posixpath.normpath(posixpath.join(posixpath.dirname(name), at)) for at in imports}
         assert used <= set(MODULES[:place]), name
+
+
+def test_no_two_modules_give_a_name_to_different_things() -> None:
+    # They are one script: a name that is declared twice would be a syntax error in it.
+    names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", bundle(), re.M)
+    assert [name for name, count in Counter(names).items() if count > 1] == []

@@ -49,7 +49,7 @@ def test_its_loop_nests_are_those_of_the_server(
             told.append(page.locator(".nest tr").all_inner_texts())
     for place, rows in zip(("step=4", "step=24&from=0.0.b"), told, strict=True):
         page = reported(file, place)
-        page.click("#shows >> text=Loop nest")
+        page.click("#shows >> text=Loops")
         expect(page.locator(".nest")).to_be_visible()
         assert page.locator(".nest tr").all_inner_texts() == rows
         assert len(rows) > 5
@@ -64,17 +64,19 @@ def test_it_has_graphs_and_no_machine_code_unless_asked_for(
     page.locator(".box", has_text="relu").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#line-details")).to_contain_text("onnx")
+    page.click("#menu-button")
     page.select_option("#function", "relu")
-    expect(page.locator("#shows >> text=Loop nest")).to_be_visible()
-    expect(page.locator("#shows >> text=Assembly")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("#shows >> text=Loops")).to_be_visible()
+    expect(page.locator("#shows >> text=Code")).to_be_hidden()
 
 
 def test_machine_code_of_the_results_stands_in_it_if_asked_for(
     reported: Reported, tmp_path: Path
 ) -> None:
     page = reported(matmul_trace(tmp_path), "step=24", "--native")
-    page.click("#shows >> text=LLVM IR")
-    expect(page.locator(".native")).to_contain_text("define")
+    page.click("#shows >> text=Code")
+    expect(page.locator("[data-pane=llvm] .native")).to_contain_text("define")
     page.keyboard.press("]")
     expect(page.locator("#line-details")).to_contain_text("matmul.irs:")
     page.locator(".pass", has_text="lower-blocks").click()
@@ -88,6 +90,7 @@ def test_it_ignores_names(reported: Reported, tmp_path: Path) -> None:
     Trace((step,)).save(tmp_path / "renamed.trace")
     page = reported(str(tmp_path / "renamed.trace"), "")
     expect(page.locator("#counts")).to_be_visible()
+    page.click("#menu-button")
     page.click("#names")
     expect(page.locator("#no-change")).to_have_text("Only names differ.")
     page.keyboard.press("r")

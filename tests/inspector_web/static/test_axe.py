@@ -54,21 +54,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def entered(watch: Watch, server: Server, theme: str) -> Page:
     page = watch(theme=theme).page
     page.goto(server.address)
-    page.wait_for_selector(".lines")
+    page.wait_for_selector(".lines, .card")
     return page
 
 
 def going(page: Page, server: Server, place: str) -> None:
     page.goto("about:blank")
     page.goto(f"http://127.0.0.1:{server.port}/#{place}")
-    page.wait_for_selector(".lines, .view-box, .plan, .error")
+    page.wait_for_selector(".lines, .card, .view-box, .plan, .error")
 
 
 @THEMES
 def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> None:
     page = entered(watch, server, theme)
     places = {
-        "side by side": "step=4&line=R3&blame=1&hide=1",
+        "side by side": "step=4&line=R3&blame=1&hide=1&details=1",
         "inline": "step=4&view=inline&whole=1&hide=1",
         "nothing changed": "step=0&filter=canon",
         "two stages": "step=24&from=0.0.b&names=1&hide=1",
@@ -98,12 +98,16 @@ def in_use(page: Page, server: Server) -> dict[str, list[str]]:
     page.locator(".plan [role=switch]").first.uncheck()
     found["levers"] = serious(page)
     going(page, server, "step=4")
+    page.keyboard.press("Control+k")
     page.fill("#search", "vi")
     page.wait_for_selector("#found button")
     found["search"] = serious(page)
+    page.keyboard.press("Escape")
     page.fill("#filter", "no such pass")
     page.wait_for_selector("#pass-list .empty")
     found["empty list"] = serious(page)
+    page.click("#menu-button")
+    found["menu"] = serious(page)
     page.click("#help-button")
     found["help"] = serious(page)
     return found
@@ -165,7 +169,7 @@ def test_a_report(watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFac
     ("harm", "rule"),
     [
         ("getElementById('pass-count').style.color = '#bbb'", "color-contrast"),
-        ("querySelector('#search-form label').remove()", "label"),
+        ("getElementById('palette-button').replaceChildren()", "button-name"),
         ("getElementById('view').removeAttribute('tabindex')", "scrollable-region-focusable"),
     ],
 )

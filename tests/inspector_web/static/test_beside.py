@@ -86,7 +86,9 @@ def test_runs_are_aligned_by_phase_and_pass(inspection: Inspection) -> None:
 def test_the_list_says_where_the_runs_differ_and_leads_there(visit: OnPage) -> None:
     page = visit("step=4")
     expect(page.locator("#pair-note")).to_be_hidden()
+    page.click("#menu-button")
     page.select_option("#beside", label="no-hoist")
+    page.keyboard.press("Escape")
     expect(page.locator(".pass", has_text="lower-blocks").locator(".pair")).to_contain_text("=")
     alone = page.locator(".pass", has_text="hoist-first-iterations")
     expect(alone.locator(".pair")).to_contain_text("not in no-hoist")
@@ -108,7 +110,9 @@ def test_keys_put_a_run_beside_and_change_sides(visit: OnPage) -> None:
     expect(page.locator("#beside")).to_have_value("0")
     expect(page.locator(CHOSEN)).to_contain_text("eliminate-common-subexpressions")
     expect(page.locator(".come", has_text="if k == ").first).to_be_visible()
+    page.click("#menu-button")
     page.click("#partner")
+    page.keyboard.press("Escape")
     expect(page.locator("#run")).to_have_value("0")
     page.keyboard.press("a")
     expect(page.locator("#beside")).to_have_value("")
@@ -125,6 +129,7 @@ def test_a_step_that_the_other_run_alone_has_stands_in_the_list(visit: OnPage) -
 
 def test_any_stage_of_the_other_run_can_be_chosen(visit: OnPage) -> None:
     page = visit("step=24")
+    page.click("#menu-button")
     page.select_option("#from", "1.3.a")
     expect(page.locator(".gone", has_text="if vk == 0").first).to_be_visible()
     page.locator("#from").focus()

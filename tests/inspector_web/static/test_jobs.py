@@ -53,6 +53,7 @@ def test_verdicts_on_all_passes_stand_in_the_list_in_words_and_stay_when_loaded_
     watch: Watch, server: Server
 ) -> None:
     page = visited(watch, server)
+    page.click("#check-button")
     page.click("#check-run")
     expect(page.locator("#check-said")).to_contain_text("≠ 1 with other results")
     wrong = page.locator(".pass", has_text="spoil")
@@ -106,6 +107,7 @@ def test_the_guilty_rewrite_in_a_pass_of_a_script_is_shown(watch: Watch, tmp_pat
     (tmp_path / "wrong.py").write_text(SCRIPT)
     with served(opened(str(tmp_path / "wrong.py"))) as made:
         page = visited(watch, made)
+        page.click("#check-button")
         page.click("#find-guilty")
         page.click("#go-guilty")
         expect(page.locator("#verdict")).to_contain_text("It is this rewrite")
@@ -155,6 +157,7 @@ def test_native_code_that_crashes_takes_nothing_with_it(watch: Watch, tmp_path: 
     Trace([step(LONG.format(20_000, ""), LONG.format(20_000, " + 900000000000"))]).save(path)
     with served(opened(str(path))) as made:
         page = visited(watch, made)
+        page.keyboard.press("d")
         page.click("#check-step")
         expect(page.locator("#verdict .badge")).to_have_text("✕ does not run")
         expect(page.locator("#verdict")).to_contain_text("crashed its process with SIGSEGV")
@@ -169,6 +172,7 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
     Trace([step(endless, endless.replace("C[63", "C[62"))]).save(path)
     with served(opened(str(path))) as made:
         page = visited(watch, made)
+        page.keyboard.press("d")
         page.click("#ask-cost")
         page.click("#cost .job button")
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")

@@ -34,11 +34,11 @@ def visit(watch: Watch, server: Server) -> Open:
         watched = watch(width)
         watched.page.set_default_timeout(8_000)
         watched.page.goto(at.address)
-        watched.page.wait_for_selector(".lines, .error")
+        watched.page.wait_for_selector(".lines, .card, .error")
         if place:
             watched.page.goto("about:blank")
             watched.page.goto(f"http://127.0.0.1:{at.port}/#{place}")
-            watched.page.wait_for_selector(".lines, .error, .view-box")
+            watched.page.wait_for_selector(".lines, .card, .error, .view-box")
         return watched.page
 
     return go
@@ -47,7 +47,7 @@ def visit(watch: Watch, server: Server) -> Open:
 def test_the_list_shows_passes_by_phase_and_what_they_did_in_words_too(visit: Open) -> None:
     page = visit()
     headings = page.locator("#pass-list h2").all_inner_texts()
-    assert headings == ["Phase 1 flat", "Phase 2 loops", "Phase 3 cleanup"]
+    assert headings == ["1 · flat", "2 · loops", "3 · cleanup"]
     assert page.locator(".pass").count() == 25
     changed = page.locator(".pass", has_text="lower-init-blocks")
     expect(changed).to_contain_text("changed: ")
@@ -103,6 +103,7 @@ def test_one_column_shows_what_went_above_what_came(visit: Open) -> None:
     expect(page.locator(".lines.inline")).to_be_visible()
     texts = page.locator(".row.removed, .row.added").all_text_contents()
     assert ["init" in texts[0], "vk == 0" in texts[1]] == [True, True]
+    page.click("#menu-button")
     page.click("#inline")
     expect(page.locator(".lines.sides")).to_be_visible()
 
@@ -125,6 +126,7 @@ def test_filters_by_name_and_by_touched_text(visit: Open) -> None:
     page.fill("#filter", "no such pass")
     expect(page.locator("#pass-list")).to_contain_text("No pass matches")
     page.fill("#filter", "")
+    page.click("#menu-button")
     page.fill("#touches", "axis.reduce")
     expect(page.locator(".pass")).to_have_count(1)
     expect(page.locator(".pass")).to_contain_text("lower-blocks")
@@ -162,16 +164,20 @@ def test_the_back_button_goes_to_the_pass_before(visit: Open) -> None:
 
 def test_any_two_stages_are_compared(visit: Open) -> None:
     page = visit("step=24")
+    page.click("#menu-button")
     page.select_option("#from", "0.0.b")
     expect(page.locator(".gone", has_text="with init()").first).to_be_visible()
     assert "from=0.0.b" in page.url
+    page.keyboard.press("Escape")
     page.keyboard.press("c")
     expect(page.locator("#from")).to_have_value("")
 
 
 def test_blame_names_the_pass_that_changed_a_line_and_leads_there(visit: Open) -> None:
     page = visit("step=24&whole=1")
+    page.click("#menu-button")
     page.click("#blame")
+    page.keyboard.press("Escape")
     expect(page.locator(".who", has_text="narrow-indices").first).to_be_visible()
     page.locator(".who", has_text="flatten-buffers").first.click()
     expect(page.locator(CHOSEN)).to_contain_text("flatten-buffers")
@@ -192,6 +198,7 @@ def test_search_finds_text_after_every_pass_and_leads_there(visit: Open) -> None
     expect(first).to_contain_text("after 3 lower-init-blocks")
     page.keyboard.press("Enter")
     expect(page.locator(".row.chosen")).to_contain_text("vk == 0")
+    page.keyboard.press("/")
     page.fill("#search", "vk.*==")
     expect(page.locator("#found")).to_contain_text("Not found before or after any pass")
     page.check("#regex", force=True)
@@ -201,7 +208,7 @@ def test_search_finds_text_after_every_pass_and_leads_there(visit: Open) -> None
 
 
 def test_the_details_say_what_the_pass_is_and_show_its_source(visit: Open) -> None:
-    page = visit("step=20")
+    page = visit("step=20&details=1")
     details = page.locator("#pass-details")
     expect(details).to_contain_text("max_extent")
     expect(details).to_contain_text("no_unrolled_loops")
@@ -238,6 +245,7 @@ def test_colours_follow_the_choice_and_last(visit: Open) -> None:
     page = visit()
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)
+    page.click("#menu-button")
     page.select_option("#theme", "dark")
     dark = page.evaluate(colour)
     assert light != dark
@@ -253,7 +261,7 @@ def test_colours_follow_the_choice_and_last(visit: Open) -> None:
 
 def test_the_loop_nest_shows_what_a_pass_changed_about_it(visit: Open) -> None:
     page = visit("step=4")
-    page.click("text=Loop nest")
+    page.click("#shows >> text=Loops")
     nest = page.locator(".nest")
     expect(nest).to_contain_text("The loop nest of matmul")
     expect(nest.locator(".nest-removed", has_text="block").first).to_be_visible()
@@ -267,15 +275,18 @@ def test_the_loop_nest_shows_what_a_pass_changed_about_it(visit: Open) -> None:
 def test_llvm_ir_and_assembly_are_one_click_away_and_lead_back_to_the_ir(visit: Open) -> None:
     page = visit("step=24")
     page.set_default_timeout(30_000)
-    page.click("#shows >> text=LLVM IR")
-    expect(page.locator(".native")).to_contain_text("define", timeout=30_000)
-    page.click("#shows >> text=Assembly")
-    expect(page.locator(".native")).not_to_contain_text("define", timeout=30_000)
-    row = page.locator(".native .row:not([data-from='0'])").first
+    page.click("#shows >> text=Code")
+    expect(page.locator("[data-pane=llvm] .native")).to_contain_text("define", timeout=30_000)
+    assembly = page.locator("[data-pane=assembly] .native")
+    expect(assembly).not_to_contain_text("define")
+    row = assembly.locator(".row:not([data-from='0'])").first
     expect(row).to_be_visible(timeout=30_000)
     row.click()
     expect(page.locator("#line-details")).to_contain_text("matmul.irs:")
-    assert page.locator(".native .row.chosen").count() >= 1
+    for name in ("ir", "llvm", "assembly"):
+        assert page.locator(f"[data-pane={name}] .row.chosen").count() >= 1
+    page.keyboard.press("v")
+    expect(page.locator(".llvm-passes")).to_be_visible(timeout=30_000)
     page.keyboard.press("v")
     expect(page.locator(".times")).to_be_visible()
     page.keyboard.press("v")
@@ -292,7 +303,7 @@ def test_the_graph_of_a_model_shows_operators_that_lead_to_their_lines(
         box.focus()
         page.keyboard.press("Enter")
         expect(page.locator("#line-details")).to_contain_text("onnx")
-        expect(page.locator("#shows >> text=Assembly")).to_be_hidden()
+        expect(page.locator("#shows >> text=Code")).to_be_hidden()
 
 
 def test_help_lists_every_key(visit: Open) -> None:
@@ -300,7 +311,7 @@ def test_help_lists_every_key(visit: Open) -> None:
     page.keyboard.press("?")
     dialog = page.locator("#help")
     expect(dialog).to_be_visible()
-    for key in "jknp[]ghuxrbcaosedvt/?":
+    for key in "0jknp[]ghuxrbcaosedvzt/?":
         expect(dialog.locator("kbd", has_text=re.compile(f"^{re.escape(key)}$"))).to_have_count(1)
     page.keyboard.press("j")
     page.keyboard.press("Escape")
@@ -366,6 +377,7 @@ def test_hostile_names_are_only_text(visit: Open, tmp_path_factory: pytest.TempP
         page.keyboard.press("x")
         expect(page.locator(".row", has_text="alert(1)").first).to_be_visible()
         page.locator(".row .code", has_text="for").first.click()
+        page.keyboard.press("/")
         page.fill("#search", "alert(1)")
         expect(page.locator("#found button").first).to_be_visible()
         assert page.locator("#view script, #view img, #found img").count() == 0

@@ -39,7 +39,7 @@ def row(page: Page, name: str) -> Locator:
 
 def test_a_pass_is_switched_off_and_the_new_run_stands_beside_the_old(visit: Open) -> None:
     page = visit()
-    page.click("#shows >> text=Run again")
+    page.click("#rerun-button")
     page.get_by_label("narrow-indices", exact=True).uncheck()
     expect(page.locator(".plan-said")).to_have_text("1 changed, 1 off")
     page.click(".rerun >> text=Run again")
@@ -85,7 +85,7 @@ def test_everything_can_be_done_by_keyboard(visit: Open) -> None:
 
 def test_a_pass_is_added_moved_and_put_back(visit: Open) -> None:
     page = visit()
-    page.click("#shows >> text=Run again")
+    page.click("#rerun-button")
     page.get_by_label("Pass to add").select_option("convert-for-loops-to-serial")
     added = row(page, "convert-for-loops-to-serial")
     expect(added).to_contain_text("added")
@@ -101,7 +101,7 @@ def test_a_pass_is_added_moved_and_put_back(visit: Open) -> None:
 
 def test_an_order_that_cannot_be_is_said_and_nothing_is_lost(visit: Open) -> None:
     page = visit()
-    page.click("#shows >> text=Run again")
+    page.click("#rerun-button")
     row(page, "flatten-buffers").get_by_label("Phase of").select_option("3")
     page.click(".rerun >> text=Run again")
     said = page.locator(".plan-status [role=alert]")

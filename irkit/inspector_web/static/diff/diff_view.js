@@ -1,7 +1,7 @@
 // The difference, as rows in chunks that the browser lays out only when they come into view.
 
 import { Chunks } from "./chunks.js";
-import { byId, el, fill, plural } from "../dom.js";
+import { byId, copyText, el, fill, plural } from "../dom.js";
 import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
 
 const UNFOLD = 40;
@@ -86,6 +86,7 @@ export class DiffView {
     this.chunks = chunks;
     fill(this.view, this.note(), table);
     this.onChange();
+    this.showRewrite();
     if (this.current >= 0) await this.goTo(this.current);
     await this.mark(this.options.line, this.options.scroll);
   }
@@ -98,7 +99,7 @@ export class DiffView {
   }
 
   tableClass() {
-    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}${this.options.whole ? " whole" : ""}`;
+    return `lines ${this.options.inline ? "inline" : "sides"}${this.blame ? " blamed" : ""}${this.options.whole ? " whole" : ""}${this.options.wrap ? " wrapped" : ""}`;
   }
 
   label() {
@@ -106,6 +107,7 @@ export class DiffView {
   }
 
   note() {
+    if (this.options.versus && (this.changes || !this.options.other)) return el("p", { class: "versus" }, "Compared with ", el("b", {}, this.options.versus), ". ", el("button", { type: "button", class: "link", onclick: this.options.onAlone }, "Stop"));
     if (this.answer.note) return el("p", { class: "note" }, this.answer.note);
     if (this.changes) {
       return this.answer.exact ? null : el("p", { class: "note" }, "The texts are so large that a smaller difference may exist.");
@@ -139,15 +141,16 @@ export class DiffView {
     const line = row[side];
     if (!line) return '<span role="cell" class="code none"></span>';
     const mark = side === "left" ? row.leftMark : row.rightMark;
+    const moved = this.options.inline ? row.moved : side === "left" ? row.leftMoved : row.rightMoved;
     let text = mark >= 0 ? this.answer.html[mark] : known[side].get(line) ?? known.right.get(row.right) ?? "";
     // Indentation is not marked.
     text = text.replace(/^<mark>( +)(<\/mark>)?/, (_, space, end) => space + (end ? "" : "<mark>"));
     const deep = /^ */.exec(text)[0].length;
     const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
     const changed = row.kind !== "same";
-    const sign = changed ? (side === "left" ? "−" : "+") : " ";
-    const kind = changed ? (side === "left" ? " gone" : " come") : "";
-    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}"><span class="sign">${sign}</span>${indent}${text.slice(deep)}</span>`;
+    const sign = moved ? '<span class="visually-hidden">moved </span>⇅' : changed ? (side === "left" ? "−" : "+") : " ";
+    const kind = moved ? " moves" : changed ? (side === "left" ? " gone" : " come") : "";
+    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}"><span class="sign">${sign}</span>${indent}${shortDigests(text.slice(deep))}</span>`;
   }
 
   blameHtml(row) {
@@ -162,6 +165,8 @@ export class DiffView {
     if (this.inner || this.view.hasAttribute("aria-busy")) return undefined;
     const fold = event.target.closest("button[data-open]");
     if (fold) return this.unfold(fold);
+    const copied = event.target.closest("button[data-copy]");
+    if (copied) return copyText(copied.dataset.copy, copied);
     const row = event.target.closest(".row[data-left]");
     if (!row || getSelection().toString()) return undefined;
     const who = event.target.closest(".who[data-step]");
@@ -202,6 +207,16 @@ export class DiffView {
     const rows = this.view.querySelectorAll(`.row[data-${name}="${number}"]${from}`);
     rows.forEach((row) => row.classList.add("chosen"));
     if (scroll) rows[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  // Put what is known of the guilty rewrite under the first line that it made.
+  showRewrite() {
+    this.view.querySelector(".rewrite")?.remove();
+    const note = this.options.rewrite?.();
+    if (!note) return;
+    const plain = (text) => text.replace(/\s+/g, "");
+    const row = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")].find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
+    row?.after(note.element);
   }
 
   // Mark rows that have come into view.
@@ -258,6 +273,11 @@ function nextNative(rows, ahead, chosen) {
   const lines = [...new Set(rows.map((row) => Number(row.dataset.from)))].sort((a, b) => a - b);
   const at = chosen?.startsWith("R") ? lines.indexOf(Number(chosen.slice(1))) : -1;
   return `R${lines[at < 0 ? 0 : Math.max(0, Math.min(lines.length - 1, at + ahead))]}`;
+}
+
+// A digest is shown by its first letters, and copied whole.
+function shortDigests(text) {
+  return text.replace(/&quot;([0-9a-f]{8})([0-9a-f]{56})&quot;/g, (_, head, rest) => `&quot;${head}…&quot;</span><button type="button" class="copy" tabindex="-1" data-copy="${head}${rest}" aria-label="Copy the digest" title="Copy the digest">⧉</button><span class="s">`);
 }
 
 function numberHtml(line) {

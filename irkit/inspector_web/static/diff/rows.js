@@ -1,10 +1,10 @@
 // Convert the rows of a response to rows of the page: fold equal lines, one column or two.
 //
 // A response has ["=", left, right, count] for equal lines, ["~", left, right, html, html] for a
-// changed line, ["-", left, ...] and ["+", 0, right, ...].
+// changed line, ["-", left, ...] and ["+", 0, right, ...], with "<" and ">" if the line only moved.
 
 export const AROUND = 3;
-const KIND_OF = { "~": "changed", "-": "removed", "+": "added" };
+const KIND_OF = { "~": "changed", "-": "removed", "+": "added", "<": "removed", ">": "added" };
 
 // A row of equal lines stands for `count` of them, so that a text of a million lines is a few rows.
 // `opened` maps the first left line of a fold to how many lines are shown at its head and tail.
@@ -12,10 +12,10 @@ export function pageRows(rows, { inline, whole, opened }) {
   const made = [];
   rows.forEach((row, at) => {
     if (row[0] === "=") equalRows(made, row, at === 0, at === rows.length - 1, whole, opened);
-    else made.push({ kind: KIND_OF[row[0]], left: row[1], right: row[2], leftMark: row[3], rightMark: row[4] });
+    else made.push({ kind: KIND_OF[row[0]], left: row[1], right: row[2], leftMark: row[3], rightMark: row[4], moved: row[0] === "<" || row[0] === ">" });
   });
   numberChanges(made);
-  return inline ? oneColumn(made) : made;
+  return inline ? oneColumn(made) : twoColumns(made);
 }
 
 function equalRows(made, [, left, right, count], first, last, whole, opened) {
@@ -68,7 +68,7 @@ export function rowsBetween({ rows, starts, total }, begin, end) {
 
 // Find the place of a line on one side; -1 if it is folded away.
 export function placeOf({ rows, starts }, side, line) {
-  const at = rows.findIndex((row) => row[side] && row[side] <= line && line < row[side] + (row.kind === "changed" || row.kind === "added" || row.kind === "removed" ? 1 : row.count));
+  const at = rows.findIndex((row) => row[side] && row[side] <= line && line < row[side] + (row.kind === "same" || row.kind === "fold" ? row.count : 1));
   return at < 0 || rows[at].kind === "fold" ? -1 : starts[at] + line - rows[at][side];
 }
 
@@ -81,6 +81,27 @@ function numberChanges(rows) {
     if (changed) row.change = change;
     inside = changed;
   }
+}
+
+// Put lines that went beside lines that came, so that neither column has holes.
+function twoColumns(rows) {
+  const made = [];
+  let [gone, come] = [[], []];
+  const flush = () => {
+    for (let at = 0; at < Math.max(gone.length, come.length); at++) {
+      const [left, right] = [gone[at], come[at]];
+      made.push(left && right ? { ...left, kind: "both", right: right.right, rightMark: right.rightMark, first: left.first ?? right.first, leftMoved: left.moved, rightMoved: right.moved } : { ...(left ?? right), leftMoved: left?.moved, rightMoved: right?.moved });
+    }
+    [gone, come] = [[], []];
+  };
+  for (const row of rows) {
+    if (row.first !== undefined) flush();
+    if (row.kind === "removed") gone.push(row);
+    else if (row.kind === "added") come.push(row);
+    else { flush(); made.push(row); }
+  }
+  flush();
+  return made;
 }
 
 function oneColumn(rows) {

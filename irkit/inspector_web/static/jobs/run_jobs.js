@@ -37,10 +37,10 @@ export class RunJobs {
   keys() {
     if (!this.page.source.canRunJobs) return {};
     return {
-      m: () => { if (this.page.step.status === "changed") this.verdicts.askStep(false); },
+      m: () => { if (this.page.step.status === "changed") { this.page.openDetails(); this.verdicts.askStep(false); } },
       M: () => this.verdicts.askAll(false),
       f: () => this.verdicts.askGuilty(),
-      w: () => { if (this.page.step.status === "changed" && this.page.step.level !== "graph") this.costs.ask("cost"); },
+      w: () => { if (this.page.step.status === "changed" && this.page.step.level !== "graph") { this.page.openDetails(); this.costs.ask("cost"); } },
       ",": () => this.page.view.inner?.step(-1),
       ".": () => this.page.view.inner?.step(1),
     };

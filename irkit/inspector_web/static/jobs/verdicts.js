@@ -2,26 +2,10 @@
 // pass, and find the guilty pass.
 
 import { byId, el, fill, plural } from "../dom.js";
+import { badge, BADGES, WRONG } from "./badge.js";
 import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
-// Sign, word in the list, and explanation.
-const BADGES = {
-  exact: ["✓", "same", "The results are the same, bit for bit."],
-  close: ["≈", "same up to rounding", "The results differ by no more than rounding explains."],
-  differs: ["≠", "other results", "The program computes something else after this pass."],
-  races: ["⇄", "races", "Two iterations or threads that nothing orders touch one element after this pass."],
-  outside: ["⤓", "out of bounds", "An access leaves its buffer after this pass."],
-  failed: ["✕", "does not run", "The program runs before this pass but not after it."],
-  unknown: ["?", "cannot tell", "This step could not be tried."],
-  idle: ["○", "nothing to check", ""],
-};
 const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", races: "with races", outside: "out of bounds", failed: "that do not run", unknown: "not known" };
-const WRONG = new Set(["differs", "races", "outside", "failed"]);
-
-export function badge(status, title = BADGES[status][2]) {
-  const [sign, word] = BADGES[status];
-  return el("span", { class: `badge ${status}`, title }, el("span", { "aria-hidden": "true" }, sign), ` ${word}`);
-}
 
 export class Verdicts {
   constructor(page, place) {
@@ -88,13 +72,15 @@ export class Verdicts {
     page.passes.setVerdicts(new Map(own.map((row) => [row.index, this.of(run, row.index).status])), badge);
     this.showSummary(own);
     this.show();
+    page.showBand();
+    page.overviewPage.refresh();
   }
 
   showSummary(own) {
     const { run } = this.page.place;
     const several = this.page.run.functions.length > 1;
     byId("check-function").hidden = !several;
-    byId("check-run").textContent = several ? "Check the whole run" : "Check all passes";
+    byId("check-run").firstChild.textContent = several ? "Check all passes of all kernels" : "Check all passes";
     const guilty = this.guilty.get(run);
     const parts = guilty ? [this.guiltyPart(guilty)] : [];
     if (own.length) parts.unshift(this.countsPart(own));
@@ -120,6 +106,7 @@ export class Verdicts {
 
   takeGuilty(args, made) {
     this.guilty.set(args.run, made);
+    this.page.view.showRewrite();
     this.take(args.run, { verdicts: [...(made.checked ?? []), ...(made.verdict ? [made.verdict] : [])], careful: false });
   }
 
@@ -142,10 +129,25 @@ export class Verdicts {
     if (made) this.takeGuilty({ run }, made);
   }
 
+  // The guilty rewrite, for the difference: its note, and the lines that it made, without spaces.
+  rewriteNote() {
+    const { place } = this.page;
+    const guilty = this.guilty.get(place.run);
+    if (guilty?.step !== place.step || !guilty.rewrites?.length || place.from) return null;
+    const lines = (guilty.diff ?? []).filter((line) => /^\+(?!\+\+ )/.test(line)).map((line) => line.slice(1).replace(/\s+/g, "")).filter(Boolean);
+    const [first] = guilty.rewrites;
+    const element = el("div", { class: "rewrite", role: "note" },
+      el("p", {}, el("b", {}, `Rewrite ${first.number} of ${guilty.of}`), " is the guilty one: ", el("code", {}, first.rule), first.place ? el("span", { class: "where" }, ` ${first.place}`) : null),
+      guilty.verdict ? el("p", {}, guilty.verdict.text) : null);
+    return { lines, element };
+  }
+
   // The panel of the chosen pass.
   show() {
     const { page } = this;
     const row = page.step;
+    const known = row && this.of(page.place.run, row.index);
+    fill(byId("step-verdict"), known && known.status !== "idle" ? badge(known.status) : null);
     if (!row || (!this.source.canRunJobs && !this.of(page.place.run, row.index))) return fill(this.place);
     return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
   }

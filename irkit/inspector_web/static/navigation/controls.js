@@ -1,7 +1,8 @@
 // Connect the controls and keys of the page to its moves.
 
 import { byId, paused } from "../dom.js";
-import { listen, showHelp } from "./keys.js";
+import { KEYS, listen, showHelp } from "./keys.js";
+import { closeMenus } from "./menus.js";
 import { nextTheme } from "../theme.js";
 
 export function connect(page) {
@@ -14,19 +15,37 @@ export function connect(page) {
   byId("filter").addEventListener("input", paused(60, () => { page.keep({ filter: byId("filter").value }); page.showPasses(); }));
   byId("touches").addEventListener("input", paused(200, () => { page.keep({ touches: byId("touches").value }); page.showPasses(); }));
   byId("hide").addEventListener("change", () => moves.flip("hide"));
-  for (const name of ["names", "blame", "whole"]) byId(name).addEventListener("click", () => moves.flip(name));
+  for (const name of ["names", "blame", "whole", "wrap"]) byId(name).addEventListener("click", () => moves.flip(name));
   byId("shows").addEventListener("click", (event) => { if (event.target.dataset.show !== undefined) moves.goShow(event.target.dataset.show); });
   byId("inline").addEventListener("click", () => moves.flipInline());
   byId("next").addEventListener("click", () => page.view.go(1));
   byId("previous").addEventListener("click", () => page.view.go(-1));
-  byId("line").addEventListener("keydown", (event) => { if (event.key === "Enter") moves.goNumber(byId("line").value); });
-  byId("help-button").addEventListener("click", showHelp);
+  byId("line").addEventListener("keydown", (event) => { if (event.key === "Enter") { moves.goNumber(byId("line").value); closeMenus(); } });
+  byId("help-button").addEventListener("click", () => { closeMenus(); showHelp(); });
+  byId("crumb-model").addEventListener("click", () => { if (page.ready) moves.goShow("overview"); });
+  byId("rerun-button").addEventListener("click", () => { if (page.ready) moves.goShow("rerun"); });
+  byId("to").addEventListener("click", () => toggleDetails(page));
+  byId("check-buttons").addEventListener("click", closeMenus);
   byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) page.showTab(event.target.dataset.tab); });
   addEventListener("hashchange", () => page.arrive());
   addEventListener("popstate", () => page.arrive());
-  listen(keysOf(page));
+  const actions = keysOf(page);
+  page.commands = KEYS.filter(([key]) => actions[key]).map(([key, text]) => ({ key, text, go: actions[key] }));
+  listen(actions, () => page.palette.open());
   // Clicks had no effect until now.
   byId("body").inert = false;
+}
+
+function toggleDetails(page) {
+  page.keep({ details: !page.place.details });
+  page.showPanes();
+}
+
+// Open the menu for a field in it.
+function inMenu(id) {
+  if (!byId("menu").matches(":popover-open")) byId("menu").showPopover();
+  byId(id).focus();
+  byId(id).select?.();
 }
 
 function keysOf(page) {
@@ -38,15 +57,16 @@ function keysOf(page) {
     n: () => page.view.go(1), p: () => page.view.go(-1),
     "]": ready(() => page.goRow(1)), "[": ready(() => page.goRow(-1)),
     o: ready(() => moves.goPartner()), a: ready(() => moves.nextBeside()), s: ready(() => moves.flip("slow")),
-    "/": () => { page.showTab("passes"); byId("search").focus(); },
-    l: ready(() => { page.showTab("diff"); byId("line").focus(); byId("line").select(); }),
+    "/": () => page.palette.open(true),
+    l: ready(() => { page.showTab("diff"); inMenu("line"); }),
     g: () => { page.showTab("passes"); byId("filter").focus(); byId("filter").select(); },
     h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
     c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
     v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
     e: ready(() => { if (page.source.canRunJobs) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
-    d: ready(() => { page.keep({ plain: !page.place.plain }); page.showPanes(); }),
+    d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")),
+    0: ready(() => moves.goShow("overview")),
     ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),
     t: nextTheme, "?": showHelp,
   };

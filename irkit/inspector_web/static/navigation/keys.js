@@ -3,20 +3,22 @@
 import { byId, el, fill } from "../dom.js";
 
 export const KEYS = [
+  ["0", "Overview: kernels, and what each pass did to them"],
   ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"], ["]", "Next line: its origin, and the pass that changed it"], ["[", "Previous line"],
   ["l", "Go to a line by its number"], ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
   ["u", "One column, or two"], ["v", "Next view: difference, loop nest or graph, LLVM IR, assembly, time"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: the pass that last changed each line"],
   ["m", "Check whether the chosen pass keeps the meaning"], ["M", "Check all passes"], ["f", "Find the guilty pass"], ["w", "Time native code before and after the pass"], [", .", "Previous and next pass of LLVM’s, in that view"],
-  ["c", "Compare from the chosen pass, or stop it"], ["a", "Put another run beside this one, or none"], ["o", "The same step of the other run"], ["s", "Times: slowest first, or in order"], ["e", "Change passes and run again"], ["d", "Hide the details, or show them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Esc", "Leave a box or a list"],
+  ["c", "Compare from the chosen pass, or stop it"], ["a", "Put another run beside this one, or none"], ["o", "The same step of the other run"], ["s", "Times: slowest first, or in order"], ["e", "Change passes and run again"], ["d", "Details of the pass, or none"], ["z", "Wrap long lines, or cut them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Ctrl K", "Palette: passes, kernels, commands, lines"], ["Esc", "Leave a box or a list"],
 ];
 
-export function listen(actions) {
+export function listen(actions, openPalette) {
   document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openPalette(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target;
-    if (event.key === "Escape" && target.matches?.("input")) { target.blur(); return; }
+    if (event.key === "Escape" && target.matches?.("#filter")) { target.blur(); return; }
     const typing = target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
-    if (typing || byId("help").open) return;
+    if (typing || document.querySelector("dialog[open]")) return;
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();
@@ -31,5 +33,6 @@ export function showHelp() {
   fill(dialog, el("h2", { id: "help-title" }, "Keys"), el("table", {}, el("tbody", {}, ...rows)),
     el("p", {}, "● changed something, ○ changed nothing, ✕ failed. − removed, + added. ✓ same results, ≈ same up to rounding, ≠ other results, ⇄ races, ⤓ out of bounds, ? cannot tell. Click a line to see where it comes from. The address in the browser is a link to what you see."), close);
   dialog.showModal();
-  close.focus();
+  close.focus({ preventScroll: true });
+  dialog.scrollTop = 0;
 }

@@ -11,13 +11,25 @@ export class Moves {
     if (step === null || step < 0) return;
     const fn = this.page.run.steps[step].function;
     const other = fn !== this.page.place.fn;
-    this.page.keep({ step, fn, line: null, llvm: null }, true);
+    const { show } = this.page.place;
+    const away = show === "overview" || show === "rerun";
+    this.page.keep({ step, fn, line: null, llvm: null, show: away ? null : show }, true);
     this.page.showTab("diff");
-    if (other) this.page.showAll(); else this.page.showStep();
+    if (other || away) this.page.showAll(); else this.page.showStep();
+  }
+
+  // Go to the first step that changed a kernel.
+  goKernel(name) {
+    const own = this.page.run.steps.filter((row) => row.function === name);
+    const row = own.find((each) => each.status === "failed") ?? own.find((each) => each.status === "changed") ?? own[0];
+    if (!row) return;
+    this.page.keep({ from: null, show: null });
+    this.goStep(row.index);
   }
 
   goLine(line, scroll = false) {
     this.page.keep({ line });
+    this.page.openDetails();
     if (scroll) { this.page.showTab("diff"); this.page.view.mark(line, true); }
     this.page.showLine();
   }
@@ -39,7 +51,7 @@ export class Moves {
     const own = this.page.run.steps.filter((row) => row.function === hit.function);
     const first = hit.step < 0 ? own[0] : this.page.run.steps[hit.step];
     if (!first) return;
-    this.page.keep({ step: first.index, fn: first.function, line: `${hit.step < 0 ? "L" : "R"}${hit.lines[0]}`, whole: true, from: null }, true);
+    this.page.keep({ step: first.index, fn: first.function, line: `${hit.step < 0 ? "L" : "R"}${hit.lines[0]}`, whole: true, from: null, show: null }, true);
     this.page.showTab("diff");
     this.page.showAll();
   }
@@ -100,7 +112,9 @@ export class Moves {
   }
 
   goShow(show) {
-    this.page.keep({ show: show || null });
-    this.page.showStep(Boolean(this.page.place.line));
+    const was = this.page.isOverview;
+    this.page.keep({ show: show || null }, show === "overview" || was);
+    if (was || show === "overview") this.page.showAll();
+    else this.page.showStep(Boolean(this.page.place.line));
   }
 }

@@ -2,10 +2,10 @@
 
 const PLACE_NAMES = {
   run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
-  blame: "blame", whole: "whole", hide: "hide", plain: "plain", slow: "slowest", filter: "filter", touches: "touches", line: "line",
-  text: "search", regex: "regex", exact: "case", llvm: "llvm",
+  blame: "blame", whole: "whole", hide: "hide", details: "details", wrap: "wrap", slow: "slowest", filter: "filter", touches: "touches", line: "line",
+  text: "search", regex: "regex", exact: "case", llvm: "llvm", panes: "panes",
 };
-const FLAGS = new Set(["names", "blame", "whole", "hide", "plain", "slow", "regex", "exact"]);
+const FLAGS = new Set(["names", "blame", "whole", "hide", "details", "wrap", "slow", "regex", "exact"]);
 const NUMBERS = new Set(["run", "beside", "step", "llvm"]);
 
 export function readPlace(hash) {
@@ -17,6 +17,9 @@ export function readPlace(hash) {
     else if (NUMBERS.has(key)) place[key] = text !== null && /^\d{1,7}$/.test(text) ? Number(text) : null;
     else place[key] = text;
   }
+  // Links from before the panes stood beside each other.
+  const alone = { llvm: "ir,llvm", optimised: "ir,optimised", assembly: "ir,assembly" }[place.show];
+  if (alone) Object.assign(place, { show: "code", panes: alone });
   return place;
 }
 

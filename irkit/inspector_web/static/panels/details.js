@@ -57,13 +57,12 @@ export class Details {
     if (!info) return fill(this.line);
     const who = info.step < 0
       ? "There from the start; no pass has changed it."
-      : el("span", {}, "Last changed by ", el("button", { type: "button", class: "link", onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name}`));
+      : el("span", {}, el("button", { type: "button", class: "link", onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name}`));
     const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null));
     return fill(this.line,
-      el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`),
-      el("pre", { class: "chosen-line", tabindex: 0 }, info.code),
-      el("p", { class: "who-line" }, who),
-      part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, "Nothing is known of its origin.")));
+      el("div", { class: "line-head" }, el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`), el("pre", { class: "chosen-line", tabindex: 0 }, info.code)),
+      part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, "Nothing is known of its origin.")),
+      part("Last changed by", el("p", { class: "who-line" }, who)));
   }
 }
 

@@ -11,6 +11,7 @@ export class PassList {
     this.list = byId("pass-list");
     this.items = new Map();
     this.rows = [];
+    this.opened = new Set();
     this.list.addEventListener("click", (event) => {
       const item = event.target.closest("[data-step]");
       if (item) this.onChoose(Number(item.dataset.step));
@@ -24,7 +25,9 @@ export class PassList {
   // they follow. `tail` goes below the last row.
   show(all, { hide, filter, touching, step, marks = null, others = new Map(), tail = null }) {
     this.others = filter || touching ? new Map() : others;
-    this.list.classList.toggle("paired", Boolean(marks));
+    // Runs of passes that changed nothing are one row, unless somebody looks for a pass.
+    this.folds = !marks && !filter && !touching && !hide;
+    this.chosen = step;
     const fits = named(filter ?? "");
     this.rows = all.filter((row) =>
       (!hide || row.status !== "same" || row.index === step) && fits(row) && (!touching || touching.has(row.index)));
@@ -34,8 +37,7 @@ export class PassList {
     const left = all.length - this.rows.length;
     const changed = all.filter((row) => row.status !== "same").length;
     const failed = all.filter((row) => row.status === "failed").length;
-    const told = `● ${changed - failed} changed it, ○ ${all.length - changed} did not${failed ? `, ✕ ${failed} failed` : ""}`;
-    byId("pass-count").textContent = `${left ? `${this.rows.length} of ` : ""}${plural(all.length, "pass", "passes")}${left ? " shown" : `: ${told}`}`;
+    byId("pass-count").textContent = left ? `${this.rows.length} of ${all.length}` : `${changed} of ${all.length} changed${failed ? ", 1 failed" : ""}`;
     this.choose(step);
   }
 
@@ -48,13 +50,35 @@ export class PassList {
       const own = `${row.level} ${row.phase}`;
       if (own !== key) {
         key = own;
-        const label = row.level === "graph" ? `Graph ${row.phase} ${row.phase_name}` : `Phase ${row.phase} ${row.phase_name}`;
+        const label = row.level === "graph" ? `Graph ${row.phase} · ${row.phase_name}` : `${row.phase} · ${row.phase_name}`;
         const id = `phase-${groups.length}`;
         groups.push(el("section", { "aria-labelledby": id }, el("h2", { id }, label), el("ul", {}, ...(groups.length ? [] : only(-1)))));
       }
-      groups[groups.length - 1].lastChild.append(this.items.get(row.index), ...only(row.index));
+      const list = groups[groups.length - 1].lastChild;
+      (this.foldFor(row, list) ?? list).append(this.items.get(row.index), ...only(row.index));
     }
     return groups;
+  }
+
+  // The list inside a fold that a row belongs to, if it and a neighbour changed nothing.
+  foldFor(row, list) {
+    if (!this.folds || row.status !== "same") return null;
+    const last = list.lastChild?.firstChild;
+    if (last?.matches(".folded")) {
+      const count = Number(last.dataset.count) + 1;
+      last.dataset.count = count;
+      last.firstChild.textContent = `${count} passes changed nothing`;
+      last.open ||= row.index === this.chosen;
+      return last.lastChild;
+    }
+    const at = this.rows.indexOf(row);
+    const next = this.rows[at + 1];
+    if (next?.status !== "same" || next.phase !== row.phase || next.level !== row.level) return null;
+    const fold = el("details", { class: "folded", "data-count": 1 }, el("summary", {}, ""), el("ul", {}));
+    fold.open = this.opened.has(row.index) || row.index === this.chosen;
+    fold.addEventListener("toggle", () => { if (fold.open) this.opened.add(row.index); else this.opened.delete(row.index); });
+    list.append(el("li", {}, fold));
+    return fold.lastChild;
   }
 
   setCounts(counts) {
@@ -80,15 +104,18 @@ export class PassList {
     const item = this.items.get(step)?.firstChild;
     if (!item) return;
     item.setAttribute("aria-current", "true");
+    const fold = item.closest(".folded");
+    if (fold) fold.open = true;
     item.scrollIntoView({ block: "nearest" });
   }
 
   // The step that is `ahead` rows after one, among those shown.
   after(step, ahead) {
-    if (!this.rows.length) return null;
-    const at = this.rows.findIndex((row) => row.index === step);
-    if (at < 0) return (this.rows.find((row) => row.index > step) ?? this.rows[0]).index;
-    return this.rows[Math.max(0, Math.min(this.rows.length - 1, at + ahead))].index;
+    const rows = this.rows.filter((row) => !this.items.get(row.index).closest(".folded:not([open])"));
+    if (!rows.length) return null;
+    const at = rows.findIndex((row) => row.index === step);
+    if (at < 0) return (rows.find((row) => row.index > step) ?? rows[0]).index;
+    return rows[Math.max(0, Math.min(rows.length - 1, at + ahead))].index;
   }
 }
 
@@ -104,13 +131,11 @@ function passItem(row, most, marks) {
   const options = row.pass_text.startsWith(row.name) ? row.pass_text.slice(row.name.length) : "";
   const bar = el("span", { class: "time-bar", "aria-hidden": "true" });
   bar.style.width = `${Math.max(2, (100 * row.ms) / most)}%`;
-  const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}` },
-    el("span", { class: "mark", title: said }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
-    marks ? marks(row.index) : null,
-    el("span", { class: "name" }, row.name, options ? el("small", {}, options) : null),
-    el("span", { class: "delta" }),
-    el("span", { class: "remarked" }, row.remarks ? el("span", { title: plural(row.remarks, "remark") }, `✎ ${row.remarks}`) : ""),
-    el("span", { class: "time", title: `${milliseconds(row.ms)}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}` }, bar, milliseconds(row.ms)));
+  const time = `${milliseconds(row.ms)}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}${row.remarks ? `; ${plural(row.remarks, "remark")}` : ""}`;
+  const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}`, title: time },
+    el("span", { class: "mark" }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
+    el("span", { class: "name" }, marks ? marks(row.index) : null, row.name, options ? el("small", {}, options) : null),
+    el("span", { class: "delta" }), row.status === "same" ? null : bar);
   return el("li", {}, button);
 }
 

@@ -9,7 +9,7 @@ export class ReportSource {
 
   constructor(data) {
     this.data = data;
-    this.nativeViews = Object.keys(data.views.native).length ? ["llvm", "optimised", "assembly"] : [];
+    this.nativeViews = Object.keys(data.views.native).length ? ["code"] : [];
     this.texts = new Map();
     this.plain = [];
     this.files = [];
@@ -35,6 +35,8 @@ export class ReportSource {
 
   // Verdicts on the steps of each run, if the report was made with them.
   verdicts() { return this.data.verdicts; }
+
+  async kernels(run) { return this.data.kernels[run]; }
 
   async counts(run, fn) {
     const counts = Object.fromEntries(this.data.overview.runs[run].steps

@@ -2,7 +2,7 @@
 
 export class ServerSource {
   canCompare = true;
-  nativeViews = ["llvm", "llvm-passes", "optimised", "assembly"];
+  nativeViews = ["code", "llvm-passes"];
   canRunJobs = true;
 
   async ask(path, given = {}, options = {}) {
@@ -34,6 +34,7 @@ export class ServerSource {
   status() { return this.ask("status"); }
   reload() { return this.ask("reload", {}, { method: "POST" }); }
   overview() { return this.ask("overview"); }
+  kernels(run) { return this.ask("kernels", { run }); }
   counts(run, fn) { return this.ask("counts", { run, function: fn }); }
   async touching(run, fn, text, wanted) { return (await this.whole("touching", { run, function: fn, text }, wanted)).steps; }
   diff(left, right, names) { return this.ask("diff", { left, right, names: names ? 1 : 0 }); }

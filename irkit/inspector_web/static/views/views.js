@@ -1,12 +1,12 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
-import { el, fill, plural } from "../dom.js";
+import { el, fill } from "../dom.js";
+import { graphPicture } from "./graph_picture.js";
+import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
 import { timeTable } from "./pass_times.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const UNITS = ["", "k", "M", "G", "T"];
-const CHUNK_OF_CODE = 400;
 const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` tells which request was the last.
@@ -28,7 +28,7 @@ async function make(show, source, given) {
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPicture(await source.graph(given.right), given);
-  return codeTable((await source.native(given.right))[show], given);
+  return panesView(await codeOf(source, given.right), { ...given, panes: chosenPanes(given.panes) });
 }
 
 export function short(number, unit = "") {
@@ -67,81 +67,4 @@ function nestRow(change, onLine) {
   named.style.paddingLeft = `${row.depth * 14 + 8}px`;
   return el("tr", { class: `nest-${change.status}` }, el("td", { class: "sign-cell", title: change.status }, SIGNS[change.status]), named,
     cell("mark"), cell("extent"), cell("trips"), cell("read", "B"), cell("written", "B"), cell("flops"));
-}
-
-function svg(tag, given = {}, ...children) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
-const BOX = { width: 160, height: 40 };
-
-function graphPicture({ view, first, function: name }, { onLine, line }) {
-  const boxes = new Map(view.boxes.map((box) => [box.key, { x: 0, y: 0, ...box }]));
-  const picture = svg("svg", { width: view.width, height: view.height, viewBox: `0 0 ${view.width} ${view.height}`, role: "group", "aria-label": `The graph of ${name}` });
-  for (const frame of view.frames) {
-    picture.append(svg("rect", { class: "frame", x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }, svg("title", {}, frame.label)));
-  }
-  for (const [from, to] of view.arrows) {
-    if (boxes.has(from) && boxes.has(to)) picture.append(arrow(boxes.get(from), boxes.get(to)));
-  }
-  for (const box of boxes.values()) picture.append(boxOf(box, first, line, onLine));
-  const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that some boxes stand for several.") : null;
-  return el("div", { class: "view-box graph" }, ...[note, picture].filter(Boolean));
-}
-
-function arrow(from, to) {
-  const [x, y, x2, y2] = [from.x + BOX.width / 2, from.y + BOX.height, to.x + BOX.width / 2, to.y];
-  const bend = Math.max(16, (y2 - y) / 2);
-  return svg("path", { class: "arrow-line", d: `M${x} ${y}C${x} ${y + bend} ${x2} ${y2 - bend} ${x2} ${y2}` });
-}
-
-function boxOf(box, first, line, onLine) {
-  const at = box.line ? `R${box.line + first}` : "";
-  const used = [box.count > 1 ? `${box.count} operators` : "", box.constants ? plural(box.constants, "weight") : "", box.result ? "result" : ""].filter(Boolean).join(", ");
-  const type = box.type ?? "";
-  const below = type || used;
-  const beside = type && used && box.label.length + used.length < 20 ? used : "";
-  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-  const made = svg("g", { class: `box ${box.kind}${at && at === line ? " chosen" : ""}`, tabindex: 0, role: "button", "aria-label": `${box.label} ${type} ${used}` },
-    svg("title", {}, `${box.label} (${box.key}) ${type} ${used}`),
-    svg("rect", { x: box.x, y: box.y, width: BOX.width, height: BOX.height, rx: 6 }),
-    svg("text", { x: box.x + 10, y: box.y + (below ? 17 : 24) }, cut(box.label, 19)));
-  if (below) made.append(svg("text", { class: "more", x: box.x + 10, y: box.y + 32 }, cut(below, 22)));
-  if (beside) made.append(svg("text", { class: "more", x: box.x + BOX.width - 10, y: box.y + 17, "text-anchor": "end" }, beside));
-  const choose = () => {
-    if (!at) return;
-    made.ownerSVGElement.querySelector(".box.chosen")?.classList.remove("chosen");
-    made.classList.add("chosen");
-    onLine(at);
-  };
-  made.addEventListener("click", choose);
-  made.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } });
-  return made;
-}
-
-function codeTable({ text, lines }, { onLine, line }) {
-  const wanted = line?.startsWith("R") ? Number(line.slice(1)) : 0;
-  const box = el("div", { class: "view-box native lines" });
-  for (let at = 0; at < text.length; at += CHUNK_OF_CODE) {
-    const chunk = el("div", { class: "chunk" });
-    chunk.style.containIntrinsicSize = `auto ${CHUNK_OF_CODE * 20}px`;
-    for (let i = at; i < Math.min(text.length, at + CHUNK_OF_CODE); i++) chunk.append(codeRow(text[i], lines[i], wanted));
-    box.append(chunk);
-  }
-  box.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-from]");
-    if (!row || row.dataset.from === "0" || getSelection().toString()) return;
-    box.querySelectorAll(".chosen").forEach((each) => each.classList.remove("chosen"));
-    box.querySelectorAll(`[data-from="${row.dataset.from}"]`).forEach((each) => each.classList.add("chosen"));
-    onLine(`R${row.dataset.from}`);
-  });
-  return el("div", {}, el("p", { class: "note" }, "The number is the line of the IR that an instruction comes from. Click it to see that line's origin."), box);
-}
-
-function codeRow(text, from, wanted) {
-  return el("div", { class: `row${from && from === wanted ? " chosen" : ""}`, "data-from": from },
-    el("span", { class: "no" }, from ? String(from) : ""), el("span", { class: "code" }, text));
 }

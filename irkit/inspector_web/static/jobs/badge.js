@@ -1,0 +1,24 @@
+// What a verdict is called, and its mark: always a sign and a word, never a colour alone.
+
+import { el } from "../dom.js";
+
+// Sign, word in the list, and explanation.
+export const BADGES = {
+  exact: ["✓", "same", "The results are the same, bit for bit."],
+  close: ["≈", "same up to rounding", "The results differ by no more than rounding explains."],
+  differs: ["≠", "other results", "The program computes something else after this pass."],
+  races: ["⇄", "races", "Two iterations or threads that nothing orders touch one element after this pass."],
+  outside: ["⤓", "out of bounds", "An access leaves its buffer after this pass."],
+  failed: ["✕", "does not run", "The program runs before this pass but not after it."],
+  unknown: ["?", "cannot tell", "This step could not be tried."],
+  idle: ["○", "nothing to check", ""],
+};
+
+export const WRONG = new Set(["differs", "races", "outside", "failed"]);
+
+export function isWrong(verdict) { return WRONG.has(verdict?.status); }
+
+export function badge(status, title = BADGES[status][2]) {
+  const [sign, word] = BADGES[status];
+  return el("span", { class: `badge ${status}`, title }, el("span", { "aria-hidden": "true" }, sign), ` ${word}`);
+}

@@ -1,0 +1,217 @@
+// The graph of a step: boxes, arrows with bends, and a window on it that zooms, moves and searches.
+
+import { el, fill, plural } from "../dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const BOX = { width: 160, height: 40 };
+const ZOOM = { step: 1.25, most: 3 };
+
+function svg(tag, given = {}, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export function graphPicture({ view, first, function: name }, { onLine, onKernel, line }) {
+  const boxes = new Map(view.boxes.map((box) => [box.key, { x: 0, y: 0, ...box }]));
+  const head = svg("marker", { id: "arrow-head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "arrow-head", d: "M0 0L8 4L0 8z" }));
+  const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `The graph of ${name}` }, svg("defs", {}, head));
+  for (const frame of view.frames) {
+    picture.append(svg("rect", { class: "frame", x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }, svg("title", {}, frame.label)));
+  }
+  view.arrows.forEach(([from, to], at) => {
+    if (boxes.has(from) && boxes.has(to)) picture.append(arrow(boxes.get(from), boxes.get(to), view.routes?.[at] ?? []));
+  });
+  for (const box of boxes.values()) picture.append(boxOf(box, first, line, onLine, onKernel));
+  return new GraphWindow(view, picture, [...boxes.values()]).element;
+}
+
+// A curve through the bends of an arrow, upright at each of them.
+function arrow(from, to, route) {
+  const points = [[from.x + BOX.width / 2, from.y + BOX.height]];
+  for (let at = 0; at < route.length; at += 2) points.push([route[at], route[at + 1]]);
+  points.push([to.x + BOX.width / 2, to.y - 1]);
+  let path = `M${points[0]}`;
+  for (let at = 1; at < points.length; at++) {
+    const [[x, y], [u, v]] = [points[at - 1], points[at]];
+    const bend = Math.max(12, (v - y) / 2);
+    path += `C${x} ${y + bend} ${u} ${v - bend} ${u} ${v}`;
+  }
+  return svg("path", { class: "arrow-line", d: path, "marker-end": "url(#arrow-head)" });
+}
+
+function boxOf(box, first, line, onLine, onKernel) {
+  const at = box.line ? `R${box.line + first}` : "";
+  const used = [box.count > 1 ? `${box.count} operators` : "", box.constants ? plural(box.constants, "weight") : "", box.result ? "result" : ""].filter(Boolean).join(", ");
+  const type = box.type ?? "";
+  const below = type || used;
+  const beside = type && used && box.label.length + used.length < 20 ? used : "";
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const made = svg("g", { class: `box ${box.kind}${at && at === line ? " chosen" : ""}`, "data-key": box.key, "data-label": box.label.toLowerCase(), tabindex: 0, role: "button", "aria-label": `${box.label} ${type} ${used}` },
+    svg("title", {}, `${box.label} (${box.key}) ${type} ${used}${box.kind === "call" ? "; press again to open the kernel" : ""}`),
+    svg("rect", { x: box.x, y: box.y, width: BOX.width, height: BOX.height, rx: 6 }),
+    svg("text", { x: box.x + 10, y: box.y + (below ? 17 : 24) }, cut(box.label, 19)));
+  if (below) made.append(svg("text", { class: "more", x: box.x + 10, y: box.y + 32 }, cut(below, 22)));
+  if (beside) made.append(svg("text", { class: "more", x: box.x + BOX.width - 10, y: box.y + 17, "text-anchor": "end" }, beside));
+  const choose = () => {
+    const again = made.classList.contains("chosen");
+    if (again && box.kind === "call") { onKernel(box.label); return; }
+    if (!at) return;
+    made.ownerSVGElement.querySelector(".box.chosen")?.classList.remove("chosen");
+    made.classList.add("chosen");
+    onLine(at);
+  };
+  made.addEventListener("click", choose);
+  made.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } });
+  return made;
+}
+
+class GraphWindow {
+  constructor(view, picture, boxes) {
+    Object.assign(this, { view, picture, boxes });
+    this.scale = 1;
+    [this.x, this.y] = [0, 0];
+    this.find = el("input", { type: "search", placeholder: "Find an operator", "aria-label": "Find an operator", spellcheck: "false" });
+    this.said = el("span", { class: "found-count", role: "status" });
+    const button = (text, title, run) => el("button", { type: "button", title, "aria-label": title, onclick: run }, text);
+    const tools = el("div", { class: "graph-tools", role: "group", "aria-label": "The graph" }, this.find, this.said,
+      button("−", "Smaller (-)", () => this.zoom(1 / ZOOM.step)), button("+", "Larger (+)", () => this.zoom(ZOOM.step)), button("Fit", "All of it (0)", () => this.fit()));
+    this.map = el("canvas", { class: "graph-map", width: 180, height: 130, "aria-hidden": "true" });
+    this.stage = el("div", { class: "graph-stage", tabindex: 0, role: "region", "aria-label": "The graph: arrow keys move it, plus and minus change its size" }, picture, this.map);
+    const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that some boxes stand for several.") : null;
+    this.element = el("div", { class: "view-box graph" }, note, tools, this.stage);
+    this.listen();
+    // It has a size once it is on the page.
+    new ResizeObserver(() => { if (this.fitted) this.show(); else { this.fitted = true; this.begin(); } }).observe(this.stage);
+  }
+
+  get size() { return { width: this.stage.clientWidth || 800, height: this.stage.clientHeight || 600 }; }
+  get least() { return Math.min(1, this.size.width / this.view.width, this.size.height / this.view.height) * 0.9; }
+
+  // Fit a small graph; of a large one, show the top at a size that can be read.
+  begin() {
+    this.fit();
+    if (this.scale >= 0.5) return;
+    this.scale = 0.8;
+    const top = this.boxes.reduce((best, box) => (box.y < best.y ? box : best), this.boxes[0] ?? { x: 0, y: 0 });
+    [this.x, this.y] = [top.x + BOX.width / 2 - this.size.width / 1.6, -20];
+    this.show();
+  }
+
+  fit() {
+    this.scale = Math.min(1, this.least / 0.9);
+    const { width, height } = this.size;
+    [this.x, this.y] = [(this.view.width - width / this.scale) / 2, Math.min(0, (this.view.height - height / this.scale) / 2)];
+    this.show();
+  }
+
+  zoom(by, at = null) {
+    const { width, height } = this.size;
+    const [px, py] = at ?? [width / 2, height / 2];
+    const scale = Math.max(this.least, Math.min(ZOOM.most, this.scale * by));
+    this.x += px / this.scale - px / scale;
+    this.y += py / this.scale - py / scale;
+    this.scale = scale;
+    this.show();
+  }
+
+  move(x, y) {
+    this.x += x / this.scale;
+    this.y += y / this.scale;
+    this.show();
+  }
+
+  show() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      const { width, height } = this.size;
+      this.picture.setAttribute("viewBox", `${this.x} ${this.y} ${width / this.scale} ${height / this.scale}`);
+      this.drawMap();
+    });
+  }
+
+  drawMap() {
+    const pen = this.map.getContext("2d");
+    const { width, height } = this.map;
+    const scale = Math.min(width / this.view.width, height / this.view.height);
+    const style = getComputedStyle(this.stage);
+    this.mapLeft = (width - this.view.width * scale) / 2;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.translate(this.mapLeft, 0);
+    pen.fillStyle = style.getPropertyValue("color");
+    for (const box of this.boxes) pen.fillRect(box.x * scale, box.y * scale, Math.max(1.5, BOX.width * scale), Math.max(1.5, BOX.height * scale));
+    pen.strokeStyle = style.getPropertyValue("outline-color");
+    pen.lineWidth = 2;
+    pen.strokeRect(this.x * scale, this.y * scale, (this.size.width / this.scale) * scale, (this.size.height / this.scale) * scale);
+    this.mapScale = scale;
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = stage.getBoundingClientRect();
+      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.left, event.clientY - box.top]);
+      else this.move(event.deltaX, event.deltaY);
+    }, { passive: false });
+    let from = null;
+    stage.addEventListener("pointerdown", (event) => { if (event.button === 0) from = { x: event.clientX, y: event.clientY, onMap: event.target === this.map }; if (from?.onMap) this.jump(event); });
+    addEventListener("pointerup", () => { from = null; });
+    stage.addEventListener("pointermove", (event) => {
+      if (!from || !event.buttons) return;
+      if (from.onMap) { this.jump(event); return; }
+      this.move(from.x - event.clientX, from.y - event.clientY);
+      Object.assign(from, { x: event.clientX, y: event.clientY });
+    });
+    stage.addEventListener("keydown", (event) => {
+      const way = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] }[event.key];
+      const by = { "+": ZOOM.step, "=": ZOOM.step, "-": 1 / ZOOM.step }[event.key];
+      if (!way && !by && event.key !== "0") return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (way) this.move(...way);
+      else if (by) this.zoom(by);
+      else this.fit();
+    });
+    stage.addEventListener("focusin", (event) => { const box = event.target.closest?.(".box"); if (box && box.matches(":focus-visible")) this.reveal(box.dataset.key); });
+    this.find.addEventListener("input", () => this.search());
+    this.find.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); this.next(); } });
+  }
+
+  jump(event) {
+    const box = this.map.getBoundingClientRect();
+    this.x = (event.clientX - box.left - this.mapLeft) / this.mapScale - this.size.width / this.scale / 2;
+    this.y = (event.clientY - box.top) / this.mapScale - this.size.height / this.scale / 2;
+    this.show();
+  }
+
+  reveal(key) {
+    const box = this.boxes.find((each) => each.key === key);
+    const { width, height } = this.size;
+    const [x, y] = [(box.x - this.x) * this.scale, (box.y - this.y) * this.scale];
+    if (x > 0 && y > 0 && x + BOX.width * this.scale < width && y + BOX.height * this.scale < height) return;
+    this.x = box.x + BOX.width / 2 - width / this.scale / 2;
+    this.y = box.y + BOX.height / 2 - height / this.scale / 2;
+    this.show();
+  }
+
+  search() {
+    const text = this.find.value.trim().toLowerCase();
+    const all = [...this.picture.querySelectorAll(".box")];
+    for (const box of all) box.classList.toggle("hit", Boolean(text) && (box.dataset.label.includes(text) || box.dataset.key.toLowerCase().includes(text)));
+    this.hits = all.filter((box) => box.classList.contains("hit"));
+    this.at = -1;
+    fill(this.said, text ? `${this.hits.length} found` : "");
+    if (this.hits.length) this.next();
+  }
+
+  next() {
+    if (!this.hits?.length) return;
+    this.at = (this.at + 1) % this.hits.length;
+    if (this.scale < 0.5) this.scale = 0.8;
+    fill(this.said, `${this.at + 1} of ${this.hits.length}`);
+    this.reveal(this.hits[this.at].dataset.key);
+  }
+}

@@ -1,0 +1,92 @@
+"""The graph on the page: zoom, moving, fitting, the map, search, and the way to a kernel."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from irkit.inspector_web.server.http_server import Server
+from tests.inspector_web.browser import Watch, served
+from tests.inspector_web.pages import conv_model, opened
+from tests.inspector_web.static.test_axe import serious
+from tests.inspector_web.test_load import until
+
+VIEW = "document.querySelector('.graph-picture').getAttribute('viewBox').split(' ').map(Number)"
+# The longest frames of two seconds of moving and zooming.
+FRAMES = """async () => {
+  const stage = document.querySelector(".graph-stage");
+  const times = [];
+  let last = performance.now();
+  for (let at = 0; at < 60; at++) {
+    stage.dispatchEvent(new WheelEvent("wheel", { deltaX: 9, deltaY: at % 2 ? 20 : -20, ctrlKey: at % 3 === 0, clientX: 500, clientY: 400, bubbles: true, cancelable: true }));
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+  }
+  return times.sort((a, b) => a - b)[56];
+}"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(opened(conv_model(tmp_path_factory.mktemp("model")))) as made:
+        yield made
+
+
+@pytest.fixture
+def page(watch: Watch, server: Server) -> Page:
+    page = watch().page
+    page.goto(server.address)
+    page.wait_for_selector(".matrix")
+    page.click("#ribbon .tick[aria-label^='lower-to-loops']")
+    page.wait_for_selector(".lines")
+    page.click("#shows >> text=Graph")
+    page.wait_for_selector(".graph-picture[viewBox]")
+    return page
+
+
+def test_it_is_moved_zoomed_and_fitted_by_mouse_and_keys(page: Page) -> None:
+    begun = page.evaluate(VIEW)
+    page.click(".graph-tools [aria-label='Larger (+)']")
+    until(lambda: page.evaluate(f"({VIEW})[2] < {begun[2]}"))
+    page.click("text=Fit")
+    until(lambda: page.evaluate(f"Math.abs(({VIEW})[2] - {begun[2]}) < 1"))
+    page.locator(".graph-stage").focus()
+    page.keyboard.press("ArrowRight")
+    until(lambda: page.evaluate(f"({VIEW})[0] > {begun[0]}"))
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    until(lambda: page.evaluate(f"Math.abs(({VIEW})[0] - {begun[0]}) < 1"))
+    stage = page.locator(".graph-stage").bounding_box()
+    assert stage is not None
+    page.mouse.move(stage["x"] + 60, stage["y"] + 300)
+    page.mouse.down()
+    page.mouse.move(stage["x"] + 20, stage["y"] + 300)
+    page.mouse.up()
+    until(lambda: page.evaluate(f"({VIEW})[0] > {begun[0]}"))
+    page.locator(".graph-map").click(position={"x": 5, "y": 5})
+    until(lambda: page.evaluate(f"({VIEW})[0] < {begun[0]}"))
+
+
+def test_an_operator_is_found_and_arrows_have_heads(page: Page) -> None:
+    page.fill(".graph-tools input", "softmax")
+    expect(page.locator(".found-count")).to_have_text("1 of 1")
+    expect(page.locator(".box.hit")).to_have_count(1)
+    assert page.locator(".arrow-line[marker-end]").count() >= 2
+    assert serious(page) == []
+
+
+def test_a_call_leads_to_its_kernel(page: Page) -> None:
+    box = page.locator(".box.call", has_text="softmax")
+    box.click()
+    expect(box).to_have_class("box call chosen")
+    page.keyboard.press("Escape")
+    box.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#crumbs")).to_contain_text("softmax")
+    expect(page.locator(".lines")).to_be_visible()
+
+
+def test_frames_of_moving_are_short(page: Page) -> None:
+    assert page.evaluate(FRAMES) < 100  # A loud machine: the picture must not stand still.
