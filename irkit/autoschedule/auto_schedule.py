@@ -10,20 +10,23 @@ and leaves a remark, and the block keeps its loops.
 
 from collections.abc import Callable
 
+from irkit.autoschedule.assumed_sizes import AssumedSizes
 from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.instructions import schedule_dot_product
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
-from irkit.autoschedule.structure import blocks_of, operations
+from irkit.autoschedule.siblings import merge_siblings
+from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
 from irkit.core import Node, ScheduleError, remark
 from irkit.ir import Block, PrimFunc, is_unscheduled, verify
 from irkit.schedule import BlockRef, Schedule
 
-Rule = Callable[[Schedule, Block, Machine], None]
-"""Schedule a block for a machine, or raise ScheduleError, or leave the schedule as it is."""
+Rule = Callable[[Schedule, Block, Machine, Estimates], None]
+"""Schedule a block for a machine and sizes that are assumed, or raise ScheduleError, or leave the
+schedule as it is."""
 
 _OF_REDUCTIONS: tuple[Rule, ...] = (schedule_dot_product, schedule_product, schedule_reduction)
 
@@ -71,29 +74,61 @@ INTERNAL = "internal error:"
 
 def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
-    for block in blocks_of(sch):
-        if block.init is not None and not _is_scheduled(sch, block):
-            sch = _first_that_applies(sch, block, machine)
+    sch = _schedule_reductions(sch, machine)
+    sch = _attempt(sch, merge_siblings, sch.func, "merge_siblings")
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
-            sch = _apply_rule(schedule_pointwise, sch, block, machine)
+            sch = _schedule_pointwise(sch, block, machine)
     return _attempt(sch, mark_parallel, sch.func, "mark_parallel")
 
 
-def _first_that_applies(sch: Schedule, block: Block, machine: Machine) -> Schedule:
+def _schedule_reductions(sch: Schedule, machine: Machine) -> Schedule:
+    """Schedule all reductions, in several copies if their sizes call for that, and if the rules can
+    handle each copy: one that stays as written would be slow for some sizes."""
+    sizes = AssumedSizes(sch.func)
+    copied = _attempt(sch, lambda trial: sizes.specialize(trial, machine), sch.func, "specialize")
+    if copied is not sch:
+        made = _each_reduction(copied, machine, sizes)
+        names = [block.name for block in blocks_of(copied) if block.init is not None]
+        left = [name for name in names if not _is_scheduled(made, made.get(BlockRef(name)))]
+        if not left:
+            return made
+        remark(sch.func, f"not copied for other sizes: no rule applies to {left[0]!r}")
+    return _each_reduction(sch, machine, sizes)
+
+
+def _each_reduction(sch: Schedule, machine: Machine, sizes: AssumedSizes) -> Schedule:
+    for block in blocks_of(sch):
+        if block.init is not None and not _is_scheduled(sch, block):
+            sch = _first_that_applies(sch, block, machine, sizes.of(block))
+    return sch
+
+
+def _first_that_applies(
+    sch: Schedule, block: Block, machine: Machine, estimates: Estimates
+) -> Schedule:
     """Schedule a reduction by the first of the rules that has something to change."""
     for rule in _OF_REDUCTIONS:
-        changed = _apply_rule(rule, sch, block, machine)
+        changed = _apply_rule(rule, sch, block, machine, estimates)
         if changed is not sch:
             return changed
     return sch
 
 
-def _apply_rule(rule: Rule, sch: Schedule, block: Block, machine: Machine) -> Schedule:
+def _apply_rule(
+    rule: Rule, sch: Schedule, block: Block, machine: Machine, estimates: Estimates
+) -> Schedule:
     def work(trial: Schedule) -> None:
-        rule(trial, block, machine)
+        rule(trial, block, machine, estimates)
 
     return _attempt(sch, work, block, rule.__name__)
+
+
+def _schedule_pointwise(sch: Schedule, block: Block, machine: Machine) -> Schedule:
+    def work(trial: Schedule) -> None:
+        schedule_pointwise(trial, block, machine)
+
+    return _attempt(sch, work, block, schedule_pointwise.__name__)
 
 
 def _attempt(sch: Schedule, work: Callable[[Schedule], None], at: Node, name: str) -> Schedule:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.reductions import schedule_reduction
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import (
     Add,
@@ -51,7 +51,9 @@ class _Tile(NamedTuple):
     vectors: int
 
 
-def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
+def schedule_dot_product(
+    sch: Schedule, block: Block, machine: Machine, estimates: Estimates
+) -> None:
     """Compute a sum of products by an instruction, or leave the schedule as it is."""
     store = only_store(block)
     found = None if store is None else dot_product_of(block, store, machine)
@@ -60,7 +62,7 @@ def schedule_dot_product(sch: Schedule, block: Block, machine: Machine) -> None:
     ref, shifted = BlockRef(block.name), None
     if found.intrinsic.endswith(_SIGNED):
         shifted, sums, _ = sch.shift_to_unsigned(ref, found.rows.buffer.name)
-        schedule_reduction(sch, sch.get(sums), machine)
+        schedule_reduction(sch, sch.get(sums), machine, estimates)
         block = sch.get(ref)
         store = only_store(block)
         found = None if store is None else dot_product_of(block, store, machine)

@@ -2,14 +2,26 @@
 
 from irkit.autoschedule.machine import Machine
 from irkit.ir import Block, as_int
-from irkit.schedule import BlockRef, Schedule, only_store
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 
 
 def schedule_pointwise(sch: Schedule, block: Block, machine: Machine) -> None:
-    """Vectorize a pointwise stage along the last axis, unless others share its loop."""
+    """Vectorize a pointwise stage along the last axis, and those that share its loop with it."""
     loops = sch.get_loops(BlockRef(block.name))
-    if loops and len(sch.get_child_blocks(loops[-1])) == 1:
+    if loops and _run_in_lanes(sch, loops[-1]):
         vectorize_last(sch, block, machine)
+
+
+def _run_in_lanes(sch: Schedule, loop: LoopRef) -> bool:
+    """Return True if all stages in a loop are pointwise, and store neighbours along it."""
+    blocks = [sch.get(ref) for ref in sch.get_child_blocks(loop)]
+    if len(blocks) == 1:
+        return True
+    ends = [(store.indices[-1], block.axes[-1]) for block in blocks if (store := only_store(block))]
+    return len(ends) == len(blocks) and all(
+        block.init is None and at is axis.var and axis.binding is loop.var
+        for block, (at, axis) in zip(blocks, ends, strict=True)
+    )
 
 
 def vectorize_last(sch: Schedule, block: Block, machine: Machine) -> None:

@@ -5,14 +5,16 @@ accumulators stay in registers, and the epilogue (bias, activation, residual) is
 tile before it is stored.
 """
 
+import math
+
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tile import Tile, tile_of
 from irkit.core import walk
-from irkit.ir import Block, Buffer, Expr, Load, Store, Var, linear
+from irkit.ir import Block, Buffer, Expr, Load, Store, Var, as_int, linear
 from irkit.schedule import (
     BlockRef,
     LoopRef,
@@ -20,32 +22,38 @@ from irkit.schedule import (
     allocation,
     only_store,
     reads_of,
+    variables,
     writes_of,
 )
 
 _MOST_STEP = 4
 _LONG = 3
+_MANY = 16
+"""An element that so many results use is worth copying."""
 
 
-def schedule_reduction(sch: Schedule, block: Block, machine: Machine) -> None:
+def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
     """Tile a reduction so that accumulators stay in registers, and finish each tile before the
     next."""
     store = only_store(block)
     if row_axis_of(block) is not None:
         schedule_row(sch, block, machine)
         return
-    tile = None if store is None else tile_of(block, store, machine)
+    tile = None if store is None else tile_of(block, store, machine, estimates)
     if store is None or tile is None:
         return
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
+    if not tile.fused:
+        _turn(sch, block, store)
     epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
     far, reduced = _tile_loops(sch, block, tile)
     sch.reverse_compute_at(epilogue, far)
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
-    sch.transform_layout(ref, tile.layout)
+    if all(as_int(axis.extent) is not None for axis in spatial_axes(block)):
+        sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
 
 
@@ -86,6 +94,28 @@ def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
 
         made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
         sch.transform_layout(made, by_remainder)
+
+
+def _turn(sch: Schedule, block: Block, store: Store) -> None:
+    """Make the lanes of a tile read neighbours: an input that has the line as another dimension
+    than the last is copied with that one last, if many results use each of its elements."""
+    spatial = spatial_axes(block)
+    line, done = spatial[-1].var, {store.buffer}
+    for load in list(walk(block.body, on=Load)):
+        at = next((n for n, index in enumerate(load.indices[:-1]) if index is line), None)
+        used = {var for index in load.indices for var in variables(index)}
+        uses = math.prod(as_int(axis.extent) or 1 for axis in spatial if axis.var not in used)
+        if at is None or load.buffer in done or uses < _MANY:
+            continue
+        if line in {var for index in load.indices[at + 1 :] for var in variables(index)}:
+            continue
+
+        def moved(*own: Expr, at: int = at) -> list[Expr]:
+            return [*own[:at], *own[at + 1 :], own[at]]
+
+        done.add(load.buffer)
+        copy = sch.cache_read(BlockRef(block.name), load.buffer)
+        sch.transform_layout(copy, moved)
 
 
 def _step(load: Load, var: Var) -> int:

@@ -49,20 +49,17 @@ def _is_contiguous(block: Block, axis: Axis) -> bool:
 
 
 def _multiplies(block: Block) -> bool:
-    """Return True for a product of matrices: each operand has a spatial axis of its own."""
+    """Return True for products of matrices: each operand has a spatial axis of its own."""
     store = only_store(block)
     product = None if store is None else Product(block, store)
     if product is None or not product.matches:
         return False
-    own = [
-        {
-            axis.var
-            for axis in spatial_axes(block)
-            if product.moves(side, axis) and as_int(axis.extent) != 1
-        }
-        for side in product.operands
-    ]
-    return bool(own[0] - own[1]) and bool(own[1] - own[0])
+    spatial = [axis for axis in spatial_axes(block) if as_int(axis.extent) != 1]
+    for pair in product.pairs:
+        one, other = ({axis.var for axis in spatial if product.moves(s, axis)} for s in pair)
+        if not one - other or not other - one:
+            return False
+    return True
 
 
 def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:

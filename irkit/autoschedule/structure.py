@@ -1,6 +1,8 @@
 """What a rule asks about a block: its operands, its axes, and which of them move together."""
 
-from irkit.core import any_node, children, substitute, walk
+from collections.abc import Mapping
+
+from irkit.core import any_node, children, free_symbols, substitute, walk
 from irkit.ir import (
     Add,
     Axis,
@@ -12,14 +14,37 @@ from irkit.ir import (
     Mul,
     Stmt,
     Store,
+    Sub,
     Var,
     as_int,
     const,
+    evaluate,
     is_const,
     simplify,
     trip_count,
 )
 from irkit.schedule import Schedule, variables
+
+Estimates = Mapping[Var, int]
+"""What a schedule assumes that extents which are not constant are. Nothing depends on it but
+speed."""
+
+
+def estimate(extent: Expr, estimates: Estimates) -> int | None:
+    """Return the number that an extent is, or is assumed to be; None if it is neither."""
+    known = as_int(extent)
+    if known is not None or not estimates:
+        return known
+    used = {var for var in free_symbols(extent) if isinstance(var, Var)}
+    if not used <= set(estimates):
+        return None
+    return int(evaluate(extent, {var: estimates[var] for var in used}))
+
+
+def divides(number: int, extent: Expr) -> bool:
+    """Return True if an extent is constant, and a multiple of a number."""
+    size = as_int(extent)
+    return size is not None and size % number == 0
 
 
 def blocks_of(sch: Schedule) -> list[Block]:
@@ -52,19 +77,34 @@ def reduce_axes(block: Block) -> list[Axis]:
     return [axis for axis in block.axes if axis.kind == "reduce"]
 
 
+def _addends(value: Expr) -> list[Expr]:
+    found: list[Expr] = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, (Add, Sub)):
+            waiting += [each.b, each.a]
+        else:
+            found.append(each)
+    return found
+
+
 def _is_any(load: Load) -> bool:
     return True
 
 
 class Product:
-    """A sum of products: its two operands, and which axes each of them depends on."""
+    """A sum of products, or of sums of them: pairs of operands, and which axes each depends on."""
 
     def __init__(self, block: Block, store: Store) -> None:
         value = store.value
         term = value.b if isinstance(value, Add) and isinstance(value.a, Load) else None
-        self.operands = [term.a, term.b] if isinstance(term, Mul) else []
-        self.matches = bool(self.operands) and all(
-            any_node(side, Load, _is_any) for side in self.operands
+        addends = [] if term is None else _addends(term)
+        self.pairs = [(each.a, each.b) for each in addends if isinstance(each, Mul)]
+        self.matches = (
+            bool(addends)
+            and len(self.pairs) == len(addends)
+            and all(any_node(side, Load, _is_any) for pair in self.pairs for side in pair)
         )
 
     def moves(self, operand: Expr, axis: Axis) -> bool:
@@ -93,16 +133,16 @@ def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
 
 def row_axis(product: Product, spatial: list[Axis], last: Axis) -> tuple[Axis, int] | None:
     """Find the axis to unroll, and how many of its values may share vectors: those for which the
-    vectorized operand is the same.
+    vectorized operands are the same.
 
-    That operand does not depend on the axis, or only on its quotient by a number (its group).
+    Those do not depend on the axis, or only on its quotient by a number (its group).
     """
     if not product.matches:
         return None
-    carriers = [side for side in product.operands if product.moves(side, last)]
-    if len(carriers) != 1:
+    by_pair = [[side for side in pair if product.moves(side, last)] for pair in product.pairs]
+    if any(len(sides) != 1 for sides in by_pair):
         return None
-    found = [(axis, _shared(carriers[0], axis)) for axis in spatial[:-1]]
+    found = [(axis, min(_shared(carrier, axis) for (carrier,) in by_pair)) for axis in spatial[:-1]]
     shared = [(axis, count) for axis, count in found if count > 1]
     return max(shared, key=lambda pair: pair[1], default=None)
 

@@ -3,7 +3,14 @@
 import msgspec
 
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.structure import Product, move_as_one, row_axis, spatial_axes
+from irkit.autoschedule.structure import (
+    Estimates,
+    Product,
+    estimate,
+    move_as_one,
+    row_axis,
+    spatial_axes,
+)
 from irkit.core import walk
 from irkit.ir import Axis, Block, Expr, Load, Store, as_int
 from irkit.schedule import variables
@@ -40,19 +47,22 @@ class Tile(msgspec.Struct, frozen=True):
         return [*head, place // (vectors * lanes), place // lanes % vectors, place % lanes]
 
 
-def tile_of(block: Block, store: Store, machine: Machine) -> Tile | None:
-    """Choose a tile; None if the line is too short or an extent is not constant."""
+def tile_of(block: Block, store: Store, machine: Machine, estimates: Estimates) -> Tile | None:
+    """Choose a tile; None if the line is too short, or an extent is neither constant nor
+    estimated."""
     spatial = spatial_axes(block)
-    if not spatial or any(as_int(axis.extent) is None for axis in block.axes):
+    sizes = [estimate(axis.extent, estimates) for axis in block.axes]
+    if not spatial or None in sizes:
         return None
-    last, extent = spatial[-1], as_int(spatial[-1].extent) or 0
-    fused = len(spatial) > 1 and move_as_one(block, store, spatial[-2], last)
+    is_open = any(as_int(axis.extent) is None for axis in spatial)
+    last, extent = spatial[-1], estimate(spatial[-1].extent, estimates) or 0
+    fused = not is_open and len(spatial) > 1 and move_as_one(block, store, spatial[-2], last)
     whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
     if whole < _FEWEST_LANES:
         return None
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (whole - 1).bit_length())  # A short line uses a short vector.
-    found = row_axis(Product(block, store), spatial, last)
+    found = None if is_open else row_axis(Product(block, store), spatial, last)
     far = found is None and _is_far(block, spatial[-1])
     vectors = min(_MOST_FAR_VECTORS if far else _MOST_VECTORS, -(-whole // lanes))
     row, shared = found if found is not None else (None, 1)

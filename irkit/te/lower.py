@@ -142,7 +142,7 @@ def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span |
         return _with_span(_nest(op, buffers, name, _start), span)
     empty = _nest(op, buffers, f"{name}_empty", _start)
     nothing = logical_or(*(le(extent, 0) for extent in unknown))
-    return _with_span(seq(If(nothing, empty), whole), span)
+    return _with_span(If(nothing, empty, whole), span)
 
 
 class _StageBindings(msgspec.Struct, frozen=True):

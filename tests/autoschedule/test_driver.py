@@ -52,7 +52,7 @@ def test_a_tiny_function_stays_as_written() -> None:
 def test_a_rule_that_fails_is_undone_and_becomes_a_remark(
     monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    def broken(sch: Schedule, block: object, machine: object) -> None:
+    def broken(sch: Schedule, block: object, machine: object, estimates: object) -> None:
         ref = BlockRef("c")
         sch.split(sch.get_loops(ref)[0], [None, 4])
         raise error
@@ -64,7 +64,7 @@ def test_a_rule_that_fails_is_undone_and_becomes_a_remark(
 
 
 def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(sch: Schedule, block: object, machine: object) -> None:
+    def broken(sch: Schedule, block: object, machine: object, estimates: object) -> None:
         sch.split(sch.get_loops(BlockRef("c"))[0], [None, 4])
         body = sch.func.body
         sch._func = sch.func.replace(body=body.body)  # type: ignore[attr-defined]

@@ -1,9 +1,13 @@
 """Products of matrices: sums of products over one axis, in any order of indices, with batches.
 
 Reading order: recognise (which loops are a product), plan (the sizes of tiles and panels, by closed
-formulas), panels (the plan as schedule primitives), schedule_product.
+formulas), variants (a few plans for a number of rows that is not constant), panels and dots (a plan
+as schedule primitives), schedule_product.
 """
 
 from irkit.autoschedule.products.schedule_product import (
     schedule_product as schedule_product,
+)
+from irkit.autoschedule.products.variants import (
+    variants_of as variants_of,
 )

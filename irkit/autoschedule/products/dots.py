@@ -5,11 +5,12 @@ sum are added up when the tile is finished.
 """
 
 from irkit.autoschedule.epilogue import epilogue_of
+from irkit.autoschedule.products.padded_factors import PaddedFactors
 from irkit.autoschedule.products.plan import Dots
 from irkit.autoschedule.products.recognise import Factor, MatrixProduct
-from irkit.autoschedule.structure import spatial_axes
-from irkit.ir import Axis, Expr
-from irkit.schedule import BlockRef, Schedule, reads_of
+from irkit.autoschedule.structure import divides, spatial_axes
+from irkit.ir import Axis, Expr, as_int
+from irkit.schedule import BlockRef, Schedule
 
 _SHORT = 4
 """Lanes that are added up one by one."""
@@ -44,9 +45,14 @@ def apply_dots(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
         tile.insert(0, low)
     if half is not None:
         sch.compute_at(half, place)
-        sch.overcompute(half)
     sch.compute_at(part, place)
-    sch.overcompute(part)
+    rows = [] if product.rows is None else [spatial.index(product.rows)]
+    repeated = [at for at in rows if as_int(spatial[at].extent) is None]
+    sch.overcompute(part, repeat=repeated)
+    if repeated and product.sizes[0] > plan.rows:
+        sch.annotate(place, "partition", True)
+    if half is not None:
+        sch.overcompute(half)
     if half is not None:
         _mark_halved(sch, half, len(spatial))
     _mark_sums(sch, part, product, plan, len(outer) + len(tile))
@@ -78,22 +84,16 @@ def _mark_halved(sch: Schedule, half: BlockRef, rank: int) -> None:
 
 def _lay_out(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
     """Pad the steps to whole vectors, and copy an operand whose steps are not neighbours."""
-    ref = BlockRef(product.block.name)
-    _, _, steps = product.sizes
-    padded: dict[str, BlockRef] = {}
-    if steps % plan.width:
+    padded = PaddedFactors()
+    if not divides(plan.width, product.steps.extent):
         padding = [plan.width if axis is product.steps else 1 for axis in product.block.axes]
-        pads = sch.pad_einsum(ref, padding)
-        for each in (product.tall, product.wide):
-            readers = {block.name for block in reads_of(sch.func, each.load.buffer)}
-            padded.update((each.name, pad) for pad in pads if pad.name in readers)
+        padded.pad(sch, product, padding)
     for each in (product.tall, product.wide):
-        made = padded.get(each.name)
-        if each.is_contiguous_along(product.steps):
-            if made is not None:
-                sch.compute_inline(made)
-            continue
-        _steps_last(sch, made or sch.cache_read(ref, each.load.buffer), each, product.steps)
+        made = padded.get(each)
+        if not each.is_contiguous_along(product.steps):
+            _steps_last(sch, padded.copy(sch, product, each), each, product.steps)
+        elif made is not None:
+            sch.compute_inline(made)
 
 
 def _steps_last(sch: Schedule, copy: BlockRef, operand: Factor, steps: Axis) -> None:

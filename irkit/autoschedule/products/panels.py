@@ -1,10 +1,12 @@
 """Apply a plan of panels: pack columns, keep a tile of sums in registers, finish it in place."""
 
 from irkit.autoschedule.epilogue import epilogue_of
+from irkit.autoschedule.products.padded_factors import PaddedFactors
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
+from irkit.autoschedule.structure import divides
 from irkit.ir import Expr, as_int
-from irkit.schedule import BlockRef, Schedule, reads_of
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, variables
 
 _ENOUGH = 4
 """Panels of columns that are enough for the threads, so that rows need not be distributed."""
@@ -13,8 +15,8 @@ _ENOUGH = 4
 def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     """Schedule a product by a plan.
 
-    A last tile of rows overlaps the one before it, or is guarded where rows run in parallel. Packed
-    columns are padded with zeros.
+    A last tile of rows overlaps the one before it, or is guarded: where rows run in parallel, and
+    where their number is not constant. Packed columns are padded with zeros.
     """
     ref = BlockRef(product.block.name)
     rows, columns, _ = product.sizes
@@ -29,18 +31,21 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     step = by_axis.pop(product.steps.var.name)
     outer = list(by_axis.values())
     far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
-    place, inner = far, [near, lane]
+    place, tiles, inner = far, None, [near, lane]
+    repeated = _open_rows(product)
     if row is None:
         sch.reorder(*outer, far, step, near, lane)
     elif plan.by_rows:
         sch.reorder(*outer, row, far, step, near, lane)
-        _, low = sch.split(row, [None, plan.rows], tail="shift" if rows % plan.rows else "guard")
+        overlaps = not repeated and rows % plan.rows
+        tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
         sch.reorder(far, step, low, near, lane)
         inner.insert(0, low)
     else:
         sch.reorder(*outer, far, row, step, near, lane)
-        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH
-        place, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH and not repeated
+        tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        place = tiles
         sch.reorder(step, low, near, lane)
         inner.insert(0, low)
     if stage is not None:
@@ -52,21 +57,41 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         elif outer:
             sch.compute_at(panel, outer[-1])
         _mark_panel(sch, panel, product, plan)
-    sch.overcompute(ref)
+    sch.overcompute(ref, repeat=repeated)
     first = sch.decompose_reduction(ref, step)
     sch.set_scope(ref, "local")
     if stage is not None:
         at = product.position_in_result()
         for each in (ref, stage):
             _move_last(sch, each, at)
+    if repeated and tiles is not None and product.sizes[0] > plan.rows:
+        sch.annotate(tiles, "partition", True)
     around = len(outer) + (1 if row is None else 2)
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))
     _mark_epilogue(sch, stage or epilogue, around, plan)
     if stage is not None:
-        rest = sch.get_loops(epilogue)[around:]
-        sch.reorder(*rest[1:], rest[0])
-        sch.unroll(rest[0])
+        _neighbours_last(sch, epilogue, sch.get_loops(epilogue)[around:])
+
+
+def _neighbours_last(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> None:
+    """Make the loop over neighbours in what a block writes the innermost, and unroll it."""
+    found = sch.get(block)
+    store = only_store(found)
+    assert store is not None
+    last = next(axis for axis in found.axes if axis.var is store.indices[-1])
+    used = variables(last.binding)
+    near = [loop for loop in loops if loop.var in used]
+    sch.reorder(*(loop for loop in loops if loop not in near), *near)
+    sch.unroll(near[-1])
+
+
+def _open_rows(product: MatrixProduct) -> list[int]:
+    """Return the position of the rows among the axes if their number is not constant: a last tile
+    then computes its last row several times, without a test in each step."""
+    axes = product.block.axes
+    found = None if product.rows is None else product.rows
+    return [at for at, axis in enumerate(axes) if axis is found and as_int(axis.extent) is None]
 
 
 def _packed(
@@ -75,26 +100,19 @@ def _packed(
     """Copy what the plan says; return the blocks that copy columns and rows, and the epilogue."""
     ref = BlockRef(product.block.name)
     epilogue = epilogue_of(sch, product.block, product.store)
-    made: dict[str, BlockRef] = {}
-    wanted = [product.wide] * plan.packed + [product.tall] * plan.stacked
+    made = PaddedFactors()
     by = {product.columns.var: plan.columns if plan.packed else 1}
     if product.rows is not None and plan.stacked:
         by[product.rows.var] = plan.rows
     padding = [by.get(axis.var, 1) for axis in product.block.axes]
     pairs = zip(product.block.axes, padding, strict=True)
-    if any((as_int(axis.extent) or 0) % each for axis, each in pairs):
-        *pads, unpad = sch.pad_einsum(ref, padding)
-        for factor in wanted:
-            readers = {block.name for block in reads_of(sch.func, factor.load.buffer)}
-            made.update((factor.name, pad) for pad in pads if pad.name in readers)
+    if any(each > 1 and not divides(each, axis.extent) for axis, each in pairs):
+        *_, unpad = made.pad(sch, product, padding)
         if epilogue is not None:
             sch.reverse_compute_inline(epilogue)
         epilogue = unpad
-    for factor in wanted:
-        if factor.name not in made:
-            made[factor.name] = sch.cache_read(ref, factor.load.buffer)
-    panel = made[product.wide.name] if plan.packed else None
-    stack = made[product.tall.name] if plan.stacked else None
+    panel = made.copy(sch, product, product.wide) if plan.packed else None
+    stack = made.copy(sch, product, product.tall) if plan.stacked else None
     if panel is not None and not product.wide.is_contiguous_along(product.columns):
         _move_last(sch, panel, product.wide.position_of(product.columns))
     if stack is not None and product.rows is not None:

@@ -87,7 +87,17 @@ def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
     turned = product.turned()
     ways = [product] if turned is None else [product, turned]
     found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
+    if product.has_open_steps and product.rows is not None:
+        return found  # Vectors of steps could only be padded in a copy.
     return found + [(product, plan) for plan in _dots(product, machine)]
+
+
+def cycles_of(product: MatrixProduct, machine: Machine, plan: Panels | Dots) -> float:
+    """Estimate the cycles of a plan."""
+    if isinstance(plan, Dots):
+        return _dot_cycles(product, machine, plan) + _moved(product) * _MOVED
+    strided = not product.wide.is_contiguous_along(product.columns)
+    return _panel_cycles(product, machine, plan, strided=strided)
 
 
 def _lanes(product: MatrixProduct, machine: Machine) -> int:
@@ -99,7 +109,7 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
     shared = product.tall.load.buffer is product.wide.load.buffer
     lanes = min(_lanes(product, machine), 1 << (columns - 1).bit_length())
     strided = not product.wide.is_contiguous_along(product.columns)
-    scattered = _is_scattered(product, machine)
+    scattered = not product.is_open and _is_scattered(product, machine)
     # Few steps: storing takes the time, and goes on along the rows. Else rows are fetched again.
     by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
     for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
@@ -155,8 +165,7 @@ def _dots(product: MatrixProduct, machine: Machine) -> Iterator[Dots]:
     rows, columns, steps = product.sizes
     lanes = _lanes(product, machine)
     factors = (product.tall, product.wide)
-    copied = [each for each in factors if not each.is_contiguous_along(product.steps)]
-    moved = sum(each.elements() for each in copied)
+    moved = _moved(product)
     if steps < lanes or lanes < 2 or 2 * moved > sum(each.elements() for each in factors):
         return
     for height in range(1, min(rows, 8) + 1):
@@ -168,6 +177,13 @@ def _dots(product: MatrixProduct, machine: Machine) -> Iterator[Dots]:
                     found = Dots(height, width, unroll, lanes)
                     cycles = _dot_cycles(product, machine, found) + moved * _MOVED
                     yield msgspec.structs.replace(found, cycles=cycles)
+
+
+def _moved(product: MatrixProduct) -> int:
+    """Return the number of elements to copy so that steps are neighbours."""
+    factors = (product.tall, product.wide)
+    copied = [each for each in factors if not each.is_contiguous_along(product.steps)]
+    return sum(each.elements() for each in copied)
 
 
 def _dot_cycles(product: MatrixProduct, machine: Machine, plan: Dots) -> float:

@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import Estimates, estimate, spatial_axes
 from irkit.core import walk
 from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, Var, as_int, is_const
 from irkit.schedule import only_store, variables
@@ -14,6 +14,7 @@ class Factor(msgspec.Struct, frozen=True):
     """A factor of a product: the only element it loads."""
 
     load: Load
+    estimates: Estimates
 
     @property
     def name(self) -> str:
@@ -35,11 +36,14 @@ class Factor(msgspec.Struct, frozen=True):
         return next(at for at, index in enumerate(self.load.indices) if index is axis.var)
 
     def elements(self) -> int:
-        return math.prod(as_int(dim) or 1 for dim in self.load.buffer.shape)
+        return math.prod(self._size(dim) for dim in self.load.buffer.shape)
 
     def row_bytes(self) -> int:
         """Return the distance in memory between neighbours along the last dimension but one."""
-        return (as_int(self.load.buffer.shape[-1]) or 1) * self.load.buffer.dtype.bytes
+        return self._size(self.load.buffer.shape[-1]) * self.load.buffer.dtype.bytes
+
+    def _size(self, dim: Expr) -> int:
+        return estimate(dim, self.estimates) or 1
 
 
 class MatrixProduct(msgspec.Struct, frozen=True):
@@ -56,15 +60,27 @@ class MatrixProduct(msgspec.Struct, frozen=True):
     steps: Axis
     tall: Factor
     wide: Factor
+    estimates: Estimates
     is_turned: bool = False
 
     def turned(self) -> "MatrixProduct | None":
         """Return the transposed product: rows are columns; None without rows."""
         if self.rows is None:
             return None
-        return MatrixProduct(
-            self.block, self.store, self.columns, self.rows, self.steps, self.wide, self.tall, True
+        columns, rows, tall, wide = self.rows, self.columns, self.wide, self.tall
+        return msgspec.structs.replace(
+            self, rows=rows, columns=columns, tall=tall, wide=wide, is_turned=True
         )
+
+    @property
+    def is_open(self) -> bool:
+        """True if an extent is not constant."""
+        return any(as_int(axis.extent) is None for axis in self.block.axes)
+
+    @property
+    def has_open_steps(self) -> bool:
+        """True if the number of steps is not constant."""
+        return as_int(self.steps.extent) is None
 
     def position_in_result(self) -> int:
         """Return which index of the result the columns are."""
@@ -73,22 +89,27 @@ class MatrixProduct(msgspec.Struct, frozen=True):
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """The numbers of rows, columns and steps."""
-        rows = 1 if self.rows is None else as_int(self.rows.extent) or 1
-        return rows, as_int(self.columns.extent) or 1, as_int(self.steps.extent) or 1
+        """The numbers of rows, columns and steps; estimates, where they are not constant."""
+        rows = 1 if self.rows is None else self._size(self.rows)
+        return rows, self._size(self.columns), self._size(self.steps)
+
+    def _size(self, axis: Axis) -> int:
+        return estimate(axis.extent, self.estimates) or 1
 
 
-def product_of(block: Block) -> MatrixProduct | None:
-    """Return the product that a block computes; None if it computes anything else."""
+def product_of(block: Block, estimates: Estimates) -> MatrixProduct | None:
+    """Return the product that a block computes; None if it computes anything else, or if an extent
+    is neither constant nor estimated."""
     store = only_store(block)
     if store is None or not isinstance(block.init, Store) or not is_const(block.init.value, 0):
         return None
-    if block.predicate is not None or any(as_int(axis.extent) is None for axis in block.axes):
+    sizes = {axis.var: estimate(axis.extent, estimates) for axis in block.axes}
+    if block.predicate is not None or None in sizes.values():
         return None
     steps = [axis for axis in block.axes if axis.kind == "reduce"]
     spatial = spatial_axes(block)
     columns = _last_axis(store, spatial)
-    factors = _operands(store)
+    factors = _operands(store, estimates)
     if len(steps) != 1 or columns is None or factors is None:
         return None
     if len(spatial) + 1 != len(block.axes):
@@ -101,11 +122,11 @@ def product_of(block: Block) -> MatrixProduct | None:
         return None
     free = [axis for axis in spatial if not wide[0].depends_on(axis) and axis is not columns]
     free = [axis for axis in free if tall[0].depends_on(axis) and not is_const(axis.extent, 1)]
-    rows = max(free, key=lambda axis: as_int(axis.extent) or 0, default=None)
-    return MatrixProduct(block, store, rows, columns, steps[0], tall[0], wide[0])
+    rows = max(free, key=lambda axis: sizes[axis.var] or 0, default=None)
+    return MatrixProduct(block, store, rows, columns, steps[0], tall[0], wide[0], estimates)
 
 
-def _operands(store: Store) -> list[Factor] | None:
+def _operands(store: Store, estimates: Estimates) -> list[Factor] | None:
     """Return the two factors whose product is added to what is stored."""
     value = store.value
     if not isinstance(value, Add):
@@ -117,7 +138,7 @@ def _operands(store: Store) -> list[Factor] | None:
             continue
         loads = [list(walk(side, on=Load)) for side in (term.a, term.b)]
         if all(len(each) == 1 and each[0].mask is None for each in loads):
-            return [Factor(each[0]) for each in loads]
+            return [Factor(each[0], estimates) for each in loads]
     return None
 
 

@@ -1,9 +1,11 @@
 """Which buffers and variables statements use, and which blocks read and write a buffer."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from irkit.core import equal, walk
-from irkit.ir import Axis, Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, as_int
+from irkit.ir import Axis, Block, Buffer, Expr, If, Load, PrimFunc, Stmt, Store, Var, as_int
+from irkit.schedule.state.lookup import path_to
 
 
 def reads_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
@@ -23,6 +25,18 @@ def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
         for block in walk(func, on=Block)
         if any(store.buffer is buffer for store in walk(block, on=Store))
     ]
+
+
+def writes_beside(func: PrimFunc, block: Block, buffer: Buffer) -> list[Block]:
+    """List the other blocks that store to a buffer, but not those that run only if a block does
+    not, as in another arm of an ``if``."""
+    path = path_to(func, block)
+    excluded = set[Block]()
+    for stmt, inner in pairwise(path):
+        if isinstance(stmt, If):
+            arms = (stmt.then, stmt.otherwise)
+            excluded.update(b for arm in arms if arm and arm is not inner for b in walk(arm, Block))
+    return [b for b in writes_of(func, buffer) if b is not block and b not in excluded]
 
 
 def producers_of(func: PrimFunc, block: Block) -> list[Block]:

@@ -173,11 +173,11 @@ class Points(msgspec.Struct, frozen=True):
             group.is_onto(once=False) for group in self._groups()
         )
 
-    def covers_every_element(self) -> bool:
-        """Return True if the block provably computes every element of its spatial axes; a reduction
-        over an empty range does not even initialise them."""
+    def covers_every_element(self, facts: Sequence[Expr] = ()) -> bool:
+        """Return True if the block provably computes every element of its spatial axes, given some
+        facts; a reduction over an empty range does not even initialise them."""
         reducing = [axis for axis in self.block.axes if axis.kind != "spatial"]
-        starts = all(prove(ge(axis.extent, 1), self.ranges) for axis in reducing)
+        starts = all(prove(ge(axis.extent, 1), self.ranges, facts) for axis in reducing)
         return starts and self.covers_all_points()
 
     def _groups(self) -> list["_AxisGroup"]:
@@ -202,9 +202,9 @@ class Points(msgspec.Struct, frozen=True):
         return groups
 
 
-def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
-    """Return True if a block provably writes every element of a buffer, by a store at its own axes
-    that does not accumulate into earlier contents."""
+def writes_all(func: PrimFunc, block: Block, store: Store, facts: Sequence[Expr] = ()) -> bool:
+    """Return True if a block provably writes every element of a buffer, given some facts, by a
+    store at its own axes that does not accumulate into earlier contents."""
     own = {axis.var: axis.extent for axis in block.axes if axis.kind == "spatial"}
     points = points_of(func, block)
     indices = [at for at in store.indices if isinstance(at, Var) and at in own]
@@ -218,7 +218,7 @@ def writes_all(func: PrimFunc, block: Block, store: Store) -> bool:
         and all(
             points.alike(own[at], dim) for at, dim in zip(indices, store.buffer.shape, strict=True)
         )
-        and points.covers_every_element()
+        and points.covers_every_element(facts)
     )
 
 
@@ -260,7 +260,8 @@ class _AxisGroup(msgspec.Struct, frozen=True):
         if len(self.axes) != 1:
             return False
         (axis,) = self.axes
-        form = linear(self.points.plain(axis.binding))
+        still = {v.var: const(0, v.var.dtype) for v in self.loops if is_const(v.end, 1)}
+        form = linear(self.points.plain(substitute(axis.binding, still)))
         if form is None or form.constant != 0:
             return False
         ends = {loop.var: loop.end for loop in self.loops if not is_const(loop.end, 1)}

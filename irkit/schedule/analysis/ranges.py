@@ -7,9 +7,11 @@ from irkit.ir import (
     Block,
     Conditional,
     Expr,
+    FloorDiv,
     For,
     Interval,
     Load,
+    Mul,
     PrimFunc,
     Var,
     as_int,
@@ -17,6 +19,7 @@ from irkit.ir import (
     loop_ranges,
     lt,
     seq,
+    simplify,
 )
 from irkit.ir.analysis import is_in_bounds
 
@@ -38,6 +41,16 @@ def ranges_at(func: PrimFunc, loops: Sequence[For] = ()) -> dict[Var, Interval]:
 def facts_of(loops: Sequence[For]) -> list[Expr]:
     """Return a condition ``var < end`` for each loop whose end is not constant."""
     return [lt(loop.var, loop.end) for loop in loops if as_int(loop.end) is None]
+
+
+def rounded_up(dim: Expr) -> Expr | None:
+    """Return what a dimension is, rounded up to a multiple: ``m`` for ``(m + 15) // 16 * 16``; None
+    if it has another form."""
+    by = as_int(dim.b) if isinstance(dim, Mul) else None
+    if by is None or not isinstance(dim, Mul) or not isinstance(dim.a, FloorDiv):
+        return None
+    same = by > 0 and as_int(dim.a.b) == by
+    return simplify(dim.a.a - (by - 1)) if same else None
 
 
 def inside_extents(block: Block, ranges: Mapping[Var, Interval]) -> dict[Var, Interval]:

@@ -2,7 +2,7 @@
 
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, Store
-from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
+from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_beside
 
 
 class NotOneForOne(ScheduleError):
@@ -20,7 +20,7 @@ def pointwise_store(func: PrimFunc, block: Block, verb: str) -> Store:
         reason = "it reduces"
     elif block.predicate is not None:
         reason = "it has a predicate"
-    elif len(writes_of(func, store.buffer)) != 1:
+    elif writes_beside(func, block, store.buffer):
         reason = f"{store.buffer.name!r} is written by other blocks too"
     elif not at_own_axes(store, block.axes):
         reason = "it does not write at its own axes, each once"

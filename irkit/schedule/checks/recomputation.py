@@ -4,7 +4,7 @@ writes, and is complete."""
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, View
 from irkit.ir.analysis import same_place
-from irkit.schedule.analysis.accesses import variables, writes_of, written_by
+from irkit.schedule.analysis.accesses import variables, writes_beside, written_by
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.grid_eval import is_injective
 from irkit.schedule.state.lookup import allocation, path_to
@@ -36,7 +36,7 @@ def check_only_writer(func: PrimFunc, block: Block, what: str) -> list[Buffer]:
     related = {id(stmt) for stmt in path_to(func, block)}
     related |= {id(each) for each in walk(block, on=Block)}
     for buffer in written:
-        other = next((b for b in writes_of(func, buffer) if id(b) not in related), None)
+        other = next((b for b in writes_beside(func, block, buffer) if id(b) not in related), None)
         if other is not None:
             raise ScheduleError(
                 f"cannot {what}: block {other.name!r} also writes {buffer.name!r}", at=block

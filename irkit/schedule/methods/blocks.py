@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.core import ScheduleError
-from irkit.ir import Buffer
+from irkit.ir import Buffer, Expr
 from irkit.schedule.arguments.index_map import IndexMap
 from irkit.schedule.checks.block_buffers import buffer_read
 from irkit.schedule.checks.order import check_all_visible
@@ -21,6 +21,7 @@ from irkit.schedule.primitives.blocks.reverse_compute_at import reverse_compute_
 from irkit.schedule.primitives.blocks.reverse_compute_inline import reverse_compute_inline
 from irkit.schedule.primitives.blocks.rfactor import rfactor
 from irkit.schedule.primitives.blocks.shift_to_unsigned import shift_to_unsigned
+from irkit.schedule.primitives.blocks.specialize import specialize
 from irkit.schedule.primitives.blocks.tensorize import tensorize
 from irkit.schedule.primitives.blocks.transform_block_layout import transform_block_layout
 from irkit.schedule.state.references import BlockRef, LoopRef
@@ -131,6 +132,16 @@ class BlockPrimitives(TracedSchedule):
         self._func = fuse_reduction_epilogue(self._func, block.name, epilogue_block.name)
 
     @primitive
-    def overcompute(self, block: BlockRef) -> None:
-        """Drop the predicate of a block: it then also computes elements that nobody reads."""
-        self._func = overcompute(self._func, block.name)
+    def overcompute(self, block: BlockRef, repeat: Sequence[int] = ()) -> None:
+        """Drop the predicate of a block: it then also computes elements that nobody reads.
+
+        Inputs are 0 outside; along the axes at the positions ``repeat`` the last element inside.
+        """
+        self._func = overcompute(self._func, block.name, repeat)
+
+    @primitive
+    def specialize(self, *conditions: Expr) -> list[BlockRef]:
+        """Run a copy of the body where a condition over sizes holds, the first of several that
+        does; return the blocks of all copies, in order."""
+        self._func, names = specialize(self._func, conditions)
+        return [BlockRef(name) for copy in names for name in copy]

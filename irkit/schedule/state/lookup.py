@@ -4,8 +4,23 @@ A loop is identified by its variable and a block by its name: both survive every
 references need no forwarding.
 """
 
+from itertools import pairwise
+
 from irkit.core import Node, ScheduleError, children, deep_recursion, uses, walk
-from irkit.ir import Allocate, Block, Buffer, For, Let, PrimFunc, Stmt, Var, View
+from irkit.ir import (
+    Allocate,
+    Block,
+    Buffer,
+    Expr,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Stmt,
+    Var,
+    View,
+    logical_not,
+)
 from irkit.schedule.state.references import BlockRef, LoopRef
 
 
@@ -37,6 +52,15 @@ def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
         found = leads_to(func.body)
     assert found, "the statement is not part of the function"
     return path
+
+
+def conditions_around(func: PrimFunc, target: Node) -> list[Expr]:
+    """List the conditions of the branches around a statement, as they hold there."""
+    found: list[Expr] = []
+    for stmt, inner in pairwise(path_to(func, target)):
+        if isinstance(stmt, If):
+            found.append(stmt.cond if inner is stmt.then else logical_not(stmt.cond))
+    return found
 
 
 def find_block(func: PrimFunc, name: str) -> Block:

@@ -12,7 +12,7 @@ from irkit.autoschedule import Machine, auto_schedule
 from irkit.autoschedule.products.plan import plan_of, plans_of
 from irkit.autoschedule.products.recognise import product_of
 from irkit.autoschedule.products.schedule_product import apply_plan
-from irkit.core import walk
+from irkit.core import Recorder, ScheduleError, recording, walk
 from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Var, as_int, numpy_dtype
 from irkit.runtime import set_num_threads
 from irkit.schedule import Schedule
@@ -83,7 +83,7 @@ def check(func: PrimFunc, machine: Machine = GENERIC) -> None:
     """Compare the scheduled function with the loops as written, exactly: on small integers."""
     ours, theirs = arrays_of(func), arrays_of(func)
     irkit.build(auto_schedule(func, machine))(*ours)
-    irkit.build(func)(*theirs)
+    irkit.build(func, schedule="none")(*theirs)
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
 
@@ -136,7 +136,7 @@ def test_every_plan_is_exact_and_legal(
 ) -> None:
     func = product(*sizes, transposed=transposed, batch=batch, epilogue=epilogue)
     block = next(walk(func, on=Block))
-    found = product_of(block)
+    found = product_of(block, {})
     if found is None:
         assert sizes[0] == sizes[1] == 1
         return
@@ -145,7 +145,7 @@ def test_every_plan_is_exact_and_legal(
     apply_plan(sch, *plans[int(at * len(plans))])
     ours, theirs = arrays_of(func), arrays_of(func)
     irkit.build(sch.func)(*ours)
-    irkit.build(func)(*theirs)
+    irkit.build(func, schedule="none")(*theirs)
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
 
@@ -160,22 +160,65 @@ def test_large_ragged_products_are_exact_on_threads(
 
 def test_prime_rows_do_not_shrink_the_tile() -> None:
     func = product(197, 768, 768)
-    found = product_of(next(walk(func, on=Block)))
+    found = product_of(next(walk(func, on=Block)), {})
     assert found is not None
     choice = plan_of(found, GENERIC)
     assert choice is not None
     assert choice[1].rows >= 6
 
 
-@pytest.mark.parametrize("transposed", [False, True])
-def test_a_matrix_times_itself_is_exact(transposed: bool) -> None:
-    a = te.placeholder((45, 45), name="A")
-    k = te.reduce_axis((0, 45), name="k")
+def times_itself(rows: int, steps: int, *, turned: bool, square: bool = False) -> PrimFunc:
+    """Return the product of a matrix and its transpose, or of a square one and itself."""
+    a = te.placeholder((steps, rows) if turned else (rows, steps), name="A")
+    k = te.reduce_axis((0, steps), name="k")
 
     def cell(i: Var, j: Var) -> Expr:
-        return te.sum(a[i, k] * (a[j, k] if transposed else a[k, j]), axis=k)
+        if square:
+            return te.sum(a[i, k] * a[k, j], axis=k)
+        return te.sum(a[k, i] * a[k, j] if turned else a[i, k] * a[j, k], axis=k)
 
-    check(te.create_prim_func([a, te.compute((45, 45), cell, name="C")]))
+    return te.create_prim_func([a, te.compute((rows, rows), cell, name="C")])
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    rows=st.one_of(st.integers(1, 70), st.sampled_from([32, 64, 84])),
+    steps=st.integers(1, 70),
+    kind=st.sampled_from(["turned", "plain", "square"]),
+    at=st.floats(0, 1, exclude_max=True),
+    vector=st.sampled_from([16, 64]),
+)
+def test_a_matrix_times_itself_is_exact(
+    rows: int, steps: int, kind: str, at: float, vector: int
+) -> None:
+    square = kind == "square"
+    func = times_itself(rows, rows if square else steps, turned=kind == "turned", square=square)
+    machine = Machine.with_vectors(vector)
+    check(func, machine)
+    found = product_of(next(walk(func, on=Block)))
+    plans = [] if found is None else plans_of(found, machine)
+    if not plans:
+        return
+    sch = Schedule(func)
+    try:
+        apply_plan(sch, *plans[int(at * len(plans))])
+    except ScheduleError:
+        return
+    ours, theirs = arrays_of(func), arrays_of(func)
+    irkit.build(sch.func)(*ours)
+    irkit.build(func, schedule="none")(*theirs)
+    np.testing.assert_array_equal(ours[-1], theirs[-1])
+
+
+@pytest.mark.parametrize("sizes", [(220, 242), (500, 500), (101, 67)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_ragged_matrix_times_its_transpose_is_blocked(
+    sizes: tuple[int, int], turned: bool
+) -> None:
+    func = times_itself(*sizes, turned=turned)
+    with recording(Recorder()) as recorder:
+        auto_schedule(func)
+    assert not [each for each in recorder.remarks if "does not apply" in each.text]
 
 
 def test_packing_is_bounded() -> None:

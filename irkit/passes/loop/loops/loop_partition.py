@@ -80,6 +80,9 @@ from irkit.passes.loop.support.loop_parts import (
 from irkit.transform import define_pass
 
 HINT = "partition"
+_MOST_COPIES = 18
+"""A stencil in three dimensions has a branch in its parallel loop, and three parts in each of two
+others."""
 
 
 class PartitionContext(msgspec.Struct, frozen=True, eq=False):
@@ -97,7 +100,7 @@ def loop_partition(
     constant_loops: bool = True,
     symbolic_loops: bool = True,
     only_vectorized: bool = True,
-    max_copies: int = 8,
+    max_copies: int = _MOST_COPIES,
     max_steps: int = 16,
 ) -> PrimFunc:
     """Split loops where their guards begin and stop to hold, and drop the guards in between.

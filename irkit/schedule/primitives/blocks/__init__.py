@@ -4,4 +4,5 @@ Moving computation: compute_inline, reverse_compute_inline, compute_at, compute_
 reverse_compute_at. Reductions: decompose_reduction, rfactor, fuse_reduction_epilogue. Tensor
 intrinsics: blockize, tensorize, shift_to_unsigned. Padding: decompose_padding, pad_einsum,
 overcompute. Axes: reorder_block_iter_var, transform_block_layout. Predicates: set_store_predicate.
+Copies: specialize.
 """

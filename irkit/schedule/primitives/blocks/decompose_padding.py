@@ -26,7 +26,7 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
-from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_of
+from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_beside
 from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.checks.unordered_loops import check_writes_apart
 from irkit.schedule.rewrite.clone import new_name
@@ -97,7 +97,7 @@ def _padding(func: PrimFunc, block: Block, what: str) -> tuple[Store, Expr, Expr
         reason = "it does not choose between a value and a constant"
     elif any_node(choice.cond, Load):
         reason = "its condition depends on loaded values, not only on the position"
-    elif len(writes_of(func, store.buffer)) != 1:
+    elif writes_beside(func, block, store.buffer):
         reason = f"other blocks also write {store.buffer.name!r}"
     elif any(load.buffer is store.buffer for load in walk(store.value, on=Load)):
         reason = "it reads what it writes"

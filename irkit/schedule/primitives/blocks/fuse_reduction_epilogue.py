@@ -7,6 +7,7 @@ from irkit.schedule.analysis.accesses import (
     only_store,
     read_by,
     same_extent,
+    writes_beside,
     writes_of,
     written_by,
 )
@@ -80,7 +81,7 @@ def _added(func: PrimFunc, last: Block, sum_: Store, what: str) -> tuple[Store, 
             reason = "does not add something to an element of the sum"
         elif any(axis.kind != "spatial" for axis in last.axes) or last.init is not None:
             reason = "reduces"
-        elif len(writes_of(func, store.buffer)) != 1:
+        elif writes_beside(func, last, store.buffer):
             reason = f"is not the only block that writes {store.buffer.name!r}"
         elif not points_of(func, last).covers_all_points():
             reason = "cannot be proved to run at all points of its axes"

@@ -1,8 +1,10 @@
 """The primitive overcompute: replace the guard of a block by additional elements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
-from irkit.core import ScheduleError, rewrite
+import msgspec
+
+from irkit.core import MOST_ELEMENTS, ScheduleError, rewrite, substitute
 from irkit.ir import (
     Axis,
     Block,
@@ -11,33 +13,42 @@ from irkit.ir import (
     Interval,
     Load,
     PrimFunc,
+    Stmt,
     Store,
     Var,
     as_int,
-    bounds,
     const,
+    ge,
     if_then_else,
+    le,
     logical_and,
-    loop_ranges,
     lt,
+    prove,
     replace_stmts,
+    simplify,
 )
+from irkit.ir.analysis import interval
 from irkit.schedule.analysis.accesses import only_store, variables
 from irkit.schedule.analysis.domain import points_of
-from irkit.schedule.state.lookup import allocation, find_block
+from irkit.schedule.analysis.ranges import ranges_at
+from irkit.schedule.state.lookup import allocation, find_block, loops_above
 from irkit.schedule.state.replace import replace_buffer
 
 
-def overcompute(func: PrimFunc, name: str) -> PrimFunc:
+def overcompute(func: PrimFunc, name: str, repeat: Sequence[int] = ()) -> PrimFunc:
     """Drop the predicate of a block: it then also computes elements that nobody reads.
 
-    The buffer it writes and its axes grow to hold them. Loads outside other buffers give 0 there;
-    loads inside give what is stored. Thus the accumulators of a last, partial tile need no guard
-    and stay in registers.
-    Raises: ScheduleError if the buffer is a parameter, an extent is not constant, or the guard
-    restricts a reduction.
+    The buffer it writes and its axes grow to hold them. Loads outside other buffers give 0 there,
+    or, along the axes at the positions ``repeat``, the last element inside; loads inside give what
+    is stored. Thus the accumulators of a last, partial tile need no guard and stay in registers.
+    Raises: ScheduleError if the buffer is a parameter, the values of an axis have no known end, or
+    the guard restricts a reduction.
     """
     block = find_block(func, name)
+    for at in repeat:
+        if not 0 <= at < len(block.axes):
+            number = len(block.axes)
+            raise ScheduleError(f"block {name!r} has {number} axes, none at {at}", at=block)
     if block.predicate is None:
         return func
     store = _store(func, block)
@@ -47,29 +58,75 @@ def overcompute(func: PrimFunc, name: str) -> PrimFunc:
         _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
     )
     new = old.replace(shape=shape)
-    guarded = {axis.var: axis.extent for axis in block.axes if axis.var in grown}
-    ranges = {
-        axis.var: Interval(0, (as_int(grown.get(axis.var, axis.extent)) or 1) - 1)
-        for axis in block.axes
-    }
-    if not _is_inside(store.indices, new, ranges):
+    ranges = ranges_at(func)
+    extents = {axis.var: grown.get(axis.var, axis.extent) for axis in block.axes}
+    inside = _Inside(ranges, extents)
+    if not all(map(inside, store.indices, new.shape)):
         raise ScheduleError(
             f"cannot overcompute block {name!r}: it does not store to {old.name!r} at its own axes",
             at=block,
         )
-    axes = tuple(axis.replace(extent=grown.get(axis.var, axis.extent)) for axis in block.axes)
-
-    def guard(load: Load) -> Expr | None:
-        if load.buffer is old or _is_inside(load.indices, load.buffer, ranges):
-            return None
-        used = {var for index in load.indices for var in variables(index)}
-        conditions = [lt(var, extent) for var, extent in guarded.items() if var in used]
-        zero = const(0, load.dtype)
-        return if_then_else(logical_and(*conditions), load, zero) if conditions else None
-
-    body = rewrite(block.body, guard, on=Load)
+    axes = tuple(axis.replace(extent=extents[axis.var]) for axis in block.axes)
+    repeated = {block.axes[at].var for at in repeat if block.axes[at].var in grown}
+    for axis in block.axes:
+        if axis.var in repeated and not _is_empty_with(axis, grown[axis.var], ranges):
+            raise _cannot(block, axis, "may have no element to repeat")
+    body = _Loads(block, old, inside, grown, repeated).guarded()
     changed = block.replace(axes=axes, body=body, predicate=None, reads=None, writes=None)
     return replace_buffer(replace_stmts(func, {block: changed}), old, new)
+
+
+class _Inside:
+    """Whether an index is inside a dimension at all points of the axes of a block."""
+
+    def __init__(self, ranges: Mapping[Var, Interval], extents: Mapping[Var, Expr]) -> None:
+        ends = {var: as_int(extent) for var, extent in extents.items()}
+        known = {v: Interval(0, MOST_ELEMENTS if e is None else e - 1) for v, e in ends.items()}
+        self._ranges = {**ranges, **known}
+        self._facts = [lt(var, extents[var]) for var, end in ends.items() if end is None]
+
+    def __call__(self, index: Expr, dim: Expr) -> bool:
+        if not prove(ge(index, 0), self._ranges):
+            return False
+        return prove(lt(index, dim), self._ranges) or (
+            bool(self._facts) and prove(lt(index, dim), self._ranges, self._facts)
+        )
+
+
+class _Loads(msgspec.Struct, frozen=True):
+    """The loads of a block whose spatial axes have ``grown``, by some of which loads are repeated
+    beyond the old extents."""
+
+    block: Block
+    own: Buffer
+    inside: _Inside
+    grown: Mapping[Var, Expr]
+    repeated: Set[Var]
+
+    def guarded(self) -> Stmt:
+        return rewrite(self.block.body, self._guarded, on=Load)
+
+    def _guarded(self, load: Load) -> Expr | None:
+        if load.buffer is self.own:
+            return None
+        pairs = list(zip(load.indices, load.buffer.shape, strict=True))
+        if all(self.inside(index, dim) for index, dim in pairs):
+            return None
+        indices = tuple(self._repeated(index, dim) for index, dim in pairs)
+        left = [own for own, (index, _) in zip(indices, pairs, strict=True) if own is index]
+        used = {var for index in left for var in variables(index)}
+        load = load.replace(indices=indices)
+        old = {axis.var: axis.extent for axis in self.block.axes if axis.var in self.grown}
+        conditions = [lt(var, extent) for var, extent in old.items() if var in used]
+        zero = const(0, load.dtype)
+        return if_then_else(logical_and(*conditions), load, zero) if conditions else load
+
+    def _repeated(self, index: Expr, dim: Expr) -> Expr:
+        """Return an index that stays at the last element; the same one if that is not wanted."""
+        if not isinstance(index, Var) or index not in self.repeated or self.inside(index, dim):
+            return index
+        axis = next(axis for axis in self.block.axes if axis.var is index)
+        return if_then_else(lt(index, axis.extent), index, axis.extent - 1)
 
 
 def _store(func: PrimFunc, block: Block) -> Store:
@@ -101,30 +158,33 @@ def _store(func: PrimFunc, block: Block) -> Store:
     return store
 
 
-def _is_inside(indices: Sequence[Expr], buffer: Buffer, ranges: Mapping[Var, Interval]) -> bool:
-    """Return True if an access provably is inside its buffer."""
-    for index, dim in zip(indices, buffer.shape, strict=True):
-        box, extent = bounds(index, ranges), as_int(dim)
-        inside = box.low is not None and box.low >= 0 and box.high is not None
-        if extent is None or not inside or box.high is None or box.high >= extent:
-            return False
-    return True
-
-
 def _grown(func: PrimFunc, block: Block) -> dict[Var, Expr]:
     """Return the spatial axes that exceed their extent where the predicate is false, with their new
     extents."""
-    ranges = loop_ranges(func)
+    ranges = ranges_at(func)
+    loops = loops_above(func, block)
     found: dict[Var, Expr] = {}
     for axis in block.axes:
-        box, extent = bounds(axis.binding, ranges), as_int(axis.extent)
-        if extent is None or box.high is None or box.low is None or box.low < 0:
-            raise _cannot(block, axis, "has no constant bounds")
-        if box.high >= extent:
+        box = interval(axis.binding, loops, ranges)
+        if box is None or not prove(ge(box.low, 0), ranges):
+            raise _cannot(block, axis, "has no known end")
+        end = simplify(box.high + 1, ranges)
+        if not prove(le(end, axis.extent), ranges):
             if axis.kind != "spatial":
                 raise _cannot(block, axis, "is a reduce axis, so its guard affects the result")
-            found[axis.var] = const(box.high + 1, axis.extent.dtype)
+            found[axis.var] = end
     return found
+
+
+def _is_empty_with(axis: Axis, end: Expr, ranges: Mapping[Var, Interval]) -> bool:
+    """Return True if no value of an axis is computed where its extent is 0."""
+    extent = axis.extent
+    if prove(ge(extent, 1), ranges):
+        return True
+    if not isinstance(extent, Var):
+        return False
+    empty = simplify(substitute(end, {extent: const(0, extent.dtype)}))
+    return prove(le(empty, 0))
 
 
 def _cannot(block: Block, axis: Axis, why: str) -> ScheduleError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import Node, ScheduleError, Span, rewrite, walk
+from irkit.core import ScheduleError, Span, rewrite, walk
 from irkit.ir import (
     Add,
     Allocate,
@@ -34,13 +34,16 @@ from irkit.schedule.rewrite.nests import nest_over
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
 
 Sizes = dict[Var, Expr]
+Rooms = dict[tuple[Buffer, tuple[Expr, ...]], Buffer]
+"""The larger copy for each index at which a buffer is accessed."""
 
 
 def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimFunc, list[str]]:
     """Pad the extent of each axis of a sum of products up to a multiple of a number.
 
     Its inputs are copied to larger buffers, padded with zeros, and its result is copied back, by
-    the blocks ``NAME_pad_BUFFER`` and ``NAME_unpad``. A padded reduction adds products of zeros.
+    the blocks ``NAME_pad_BUFFER`` and ``NAME_unpad``. A buffer that is read at two different
+    indices is copied for each. A padded reduction adds products of zeros.
     Raises: ScheduleError if the block is not a sum of products of elements at its own axes, under
     one loop for each axis, or if not all factors of a product are padded along a padded reduction.
     """
@@ -58,20 +61,20 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
     rooms: list[Buffer] = []
     made: list[str] = []
     names = Cloner(func)
-    places: dict[Node, Buffer] = {}
+    places: Rooms = {}
     for load in walk(store.value, on=Load):
-        buffer = load.buffer
-        if buffer is store.buffer or buffer in places or not set(load.indices) & set(sizes):
+        buffer, place = load.buffer, (load.buffer, load.indices)
+        if buffer is store.buffer or place in places or not set(load.indices) & set(sizes):
             continue
         room = _room(buffer, load.indices, sizes)
         made.append(names.name(f"{name}_pad_{buffer.name}"))
         before.append(_padded(made[-1], buffer, room, load.indices, block, span))
-        places[buffer] = room
+        places[place] = room
         rooms.append(room)
     after: list[Stmt] = []
     if set(store.indices) & set(sizes):
         room = _room(store.buffer, store.indices, sizes)
-        places[store.buffer] = room
+        places[store.buffer, store.indices] = room
         rooms.append(room)
         made.append(names.name(f"{name}_unpad"))
         after.append(_unpadded(made[-1], room, store, block, span))
@@ -191,13 +194,6 @@ def _check_zeros(block: Block, store: Store, sizes: Sizes, what: str) -> None:
                 "and 0 times infinity is not 0",
                 at=block,
             )
-    twice = [load for load in walk(store.value, on=Load) if load.buffer is not store.buffer]
-    for load in twice:
-        first = next(each for each in twice if each.buffer is load.buffer)
-        if any(a is not b for a, b in zip(load.indices, first.indices, strict=True)):
-            raise ScheduleError(
-                f"cannot {what}: {load.buffer.name!r} is read at two different indices", at=block
-            )
 
 
 def _room(buffer: Buffer, indices: Sequence[Expr], sizes: Sizes) -> Buffer:
@@ -238,9 +234,9 @@ def _grown(block: Block, sizes: Sizes, span: Span) -> Block:
     return block.replace(axes=axes, reads=None, writes=None, span=span)
 
 
-def _on(block: Block, places: dict[Node, Buffer]) -> Block:
+def _on(block: Block, places: Rooms) -> Block:
     def move(node: Load | Store) -> Load | Store | None:
-        room = places.get(node.buffer)
+        room = places.get((node.buffer, node.indices))
         return None if room is None else node.replace(buffer=room)
 
     return rewrite(block, move, on=(Load, Store))

@@ -33,7 +33,7 @@ from irkit.ir.analysis import Box, SymbolicInterval, box_of, touches
 from irkit.schedule.analysis.accesses import only_store, read_by, variables, writes_of, written_by
 from irkit.schedule.analysis.domain import Points, points_of
 from irkit.schedule.analysis.guards import reduced_over
-from irkit.schedule.analysis.ranges import facts_of, inside_extents, ranges_at
+from irkit.schedule.analysis.ranges import facts_of, inside_extents, ranges_at, rounded_up
 from irkit.schedule.analysis.solve_axes import inverse_interval
 from irkit.schedule.checks.order import (
     check_moved,
@@ -301,7 +301,11 @@ def _axes_that_read(
     found: dict[Var, SymbolicInterval] = {}
     for index, reach, dim in zip(indices, producer.box, producer.buffer.shape, strict=True):
         assert reach is not None
-        within = prove(ge(index, 0), inside, extents) and prove(lt(index, dim), inside, extents)
+        least = rounded_up(dim)
+        within = prove(ge(index, 0), inside, extents) and (
+            prove(lt(index, dim), inside, extents)
+            or (least is not None and prove(lt(index, least), inside, extents))
+        )
         if prove(le(reach.low, 0), ranges, facts) and prove(ge(reach.high, dim - 1), ranges, facts):
             if not (within or prove(ge(dim, 1), ranges)):
                 raise ScheduleError(

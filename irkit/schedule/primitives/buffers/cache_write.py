@@ -2,11 +2,11 @@
 
 from irkit.core import ScheduleError, Span
 from irkit.ir import Allocate, PrimFunc, replace_stmts, seq
-from irkit.schedule.analysis.accesses import only_store, writes_of
+from irkit.schedule.analysis.accesses import only_store, writes_beside
 from irkit.schedule.analysis.domain import writes_all
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import buffer_copy_nest
-from irkit.schedule.state.lookup import find_block, nest_of
+from irkit.schedule.state.lookup import conditions_around, find_block, nest_of
 from irkit.schedule.state.replace import replace_buffer
 
 
@@ -20,7 +20,7 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
     """
     block = find_block(func, name)
     store = only_store(block)
-    if store is None or len(writes_of(func, store.buffer)) != 1:
+    if store is None or writes_beside(func, block, store.buffer):
         raise ScheduleError(
             f"cannot cache what block {name!r} writes: it must be a single store and the only "
             "writer",
@@ -28,7 +28,8 @@ def cache_write(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, str]:
         )
     old = store.buffer
     top = nest_of(func, block)
-    if not writes_all(PrimFunc("nest", (), top), block, store):
+    facts = conditions_around(func, block)
+    if not writes_all(PrimFunc("nest", (), top), block, store, facts):
         raise ScheduleError(
             f"cannot cache what block {name!r} writes: it cannot be proved to write all of "
             f"{old.name!r} in its own loops",

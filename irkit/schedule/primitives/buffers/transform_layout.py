@@ -1,6 +1,7 @@
 """The primitive transform_layout: change the layout of a buffer."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -40,26 +41,33 @@ def transform_layout(
 
     Shapes: the new shape is the smallest box that contains the image of the old one, on which the
     map must be injective. Other elements of the box hold ``pad_value``, or are undefined with None.
-    Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds.
+    Raises: ScheduleError if the buffer is a parameter, or the image has no constant bounds; a
+    dimension that is not constant can change places.
     """
     old = own_buffer_written(func, name)
-    if any(as_int(dim) is None for dim in old.shape):
-        raise ScheduleError(
-            f"cannot transform the layout of {old.name!r}: its shape is not constant",
-            at=find_block(func, name),
-        )
     axes = [Var(f"i{at}", dim.dtype) for at, dim in enumerate(old.shape)]
     image = [index(item) for item in image_of(index_map, axes)]
+    moved = _only_moved(image)
+    dims = dict(zip(axes, old.shape, strict=True))
+    if any(as_int(dim) is None and axis not in moved for axis, dim in dims.items()):
+        raise ScheduleError(
+            f"cannot transform the layout of {old.name!r}: its shape is not constant",
+            hint="A dimension that is not constant can only change places.",
+            at=find_block(func, name),
+        )
     ranges = {axis: Interval(0, _less_one(dim)) for axis, dim in zip(axes, old.shape, strict=True)}
     shape: list[Expr] = []
     for item in image:
+        if isinstance(item, Var) and item in moved:
+            shape.append(dims[item])
+            continue
         box = bounds(item, ranges)
         if box.low is None or box.high is None or box.low < 0:
             raise ScheduleError(
                 f"the index map of {old.name!r} is negative or has no constant bounds"
             )
         shape.append(const(box.high + 1, item.dtype))
-    _check_injective(old, index_map, image, axes)
+    _check_injective(old, index_map, image, [axis for axis in axes if axis not in moved], axes)
     new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
 
     def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -79,8 +87,15 @@ def transform_layout(
     return made if pad_value is None or is_onto else _padded(made, name, new, pad_value)
 
 
+def _only_moved(image: Sequence[Expr]) -> set[Var]:
+    """Return the variables that are one item of an image, and in no other."""
+    counts = Counter(var for item in image for var in variables(item))
+    return {item for item in image if isinstance(item, Var) and counts[item] == 1}
+
+
 def _sizes(buffer: Buffer) -> list[int]:
-    return [as_int(dim) or 0 for dim in buffer.shape]
+    """List the constant dimensions; the others only change places."""
+    return [size for dim in buffer.shape if (size := as_int(dim)) is not None]
 
 
 def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> PrimFunc:
@@ -100,15 +115,20 @@ def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> Pr
 
 
 def _check_injective(
-    buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
+    buffer: Buffer,
+    index_map: IndexMap,
+    image: Sequence[Expr],
+    changed: Sequence[Var],
+    axes: Sequence[Var],
 ) -> None:
-    """Check, by enumerating all elements, that no two have the same image.
+    """Check, by enumerating the values of the axes that are changed, that no two elements have the
+    same image.
 
     Axes that share no part of the image are enumerated separately, which keeps the grids small.
     """
     used = [variables(part) for part in image]
     groups: list[set[Var]] = []
-    for axis in axes:
+    for axis in changed:
         together: set[Var] = {axis}.union(*(vars_ for vars_ in used if axis in vars_))
         apart = [group for group in groups if not group & together]
         groups = [*apart, together.union(*(group for group in groups if group & together))]

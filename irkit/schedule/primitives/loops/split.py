@@ -24,6 +24,7 @@ from irkit.ir import (
     prove,
     replace_stmts,
     seq,
+    simplify,
 )
 from irkit.schedule.analysis.guards import guards_of, joined
 from irkit.schedule.checks.plain_loop import find_plain_loop
@@ -50,7 +51,7 @@ def split(
     extents = _extents(loop, factors)
     inner = [Var(f"{var.name}_{at}", var.dtype) for at in range(len(extents))]
     total, wanted = as_int(product(extents)), as_int(loop.end)
-    exact = total is not None and total == wanted
+    exact = (total is not None and total == wanted) or _is_multiple(loop, factors)
     if not exact:
         _check_cover(func, loop, factors, extents)
     if tail == "shift" and not exact:
@@ -109,9 +110,19 @@ def _extents(loop: For, factors: Sequence[Factor]) -> list[Expr]:
         rest: Expr = const(-(-extent // number), loop.var.dtype)
     elif is_const(known, 1):
         rest = loop.end
+    elif _is_multiple(loop, factors):
+        rest = simplify(loop.end // known)
     else:
         rest = (loop.end + known - 1) // known
     return [rest if factor is None else index(factor) for factor in factors]
+
+
+def _is_multiple(loop: For, factors: Sequence[Factor]) -> bool:
+    """Return True if an extent that is not constant is a multiple of the factors that are given."""
+    if None not in factors or as_int(loop.end) is not None:
+        return False
+    known = product([factor for factor in factors if factor is not None])
+    return as_int(known) is not None and is_const(simplify(loop.end % known), 0)
 
 
 def _guard(body: Stmt, condition: Expr) -> Stmt:

@@ -120,6 +120,19 @@ def test_the_border_of_an_image_gets_loops_of_its_own() -> None:
     ]
 
 
+def test_a_stencil_in_three_dimensions_has_no_guards_inside() -> None:
+    made, _ = split(
+        "for i in parallel(0, 3):",
+        "    for j in serial(0, 3):",
+        "        for k in serial(0, 3):",
+        "            for v in vectorized(0, 2):",
+        "                C[i * 18 + j * 6 + k * 2 + v] = (A[i * 18 + j * 6 + k * 2 + v] "
+        "if i > 0 and i < 2 and j > 0 and j < 2 and k * 2 + v > 0 and k * 2 + v < 5 else f32(0.0))",
+    )
+    first = [line.strip() for line in made[: made.index("    else:")]]
+    assert "C[i * 18 + 1 * 6 + 1 * 2 + v_2] = A[i * 18 + 1 * 6 + 1 * 2 + v_2]" in first
+
+
 def test_iterations_in_which_nothing_happens_are_left_out() -> None:
     made, _ = split(
         "for i in serial(0, 64):",

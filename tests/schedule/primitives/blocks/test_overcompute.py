@@ -1,10 +1,12 @@
 """overcompute: a guard is removed where nobody reads the additional elements."""
 
+import numpy as np
 import pytest
 
+import irkit
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Block, Conditional, Expr, PrimFunc, parse
+from irkit.ir import Block, Conditional, Expr, PrimFunc, interpret, parse
 from irkit.schedule import Schedule
 from tests.schedule.kernels import assert_same_results, chain, matmul_relu
 from tests.schedule.programs import refuses
@@ -78,3 +80,69 @@ def test_an_index_that_does_not_grow_with_its_axis_keeps_the_guard() -> None:
     sch.split(sch.get_loops(sch.get_block("B"))[0], [None, 4])
     with pytest.raises(ScheduleError, match="at its own axes"):
         sch.overcompute(sch.get_block("B"))
+
+
+OPEN = """def f(A: f32[m, 6], C: f32[m]):
+    B = alloc(f32[m])
+    for i in serial(0, m):
+        for k in serial(0, 6):
+            with block("B"):
+                v = axis.spatial(m, i)
+                w = axis.reduce(6, k)
+                with init():
+                    B[v] = f32(0.0)
+                B[v] = B[v] + A[v, w]
+    for i in serial(0, m):
+        with block("C"):
+            v = axis.spatial(m, i)
+            C[v] = B[v]
+"""
+
+
+@pytest.mark.parametrize("repeat", [(), (0,)])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 8, 13])
+def test_an_extent_that_is_not_constant_grows_to_a_multiple(
+    repeat: tuple[int, ...], count: int
+) -> None:
+    func = parse(OPEN)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("B")
+    i, k = sch.get_loops(block)
+    outer, inner = sch.split(i, [None, 4])
+    sch.reorder(outer, k, inner)
+    sch.reverse_compute_at(sch.get_block("C"), outer)
+    sch.overcompute(block, repeat)
+    found = sch.get(block)
+    assert found.predicate is None
+    assert any(True for _ in walk(found, on=Conditional))
+    values = np.arange(count * 6, dtype=np.float32).reshape(count, 6)
+    for each in (func, sch.func, irkit.lower(sch.func)):
+        result = np.full(count, -1.0, np.float32)
+        interpret(each, values, result)
+        np.testing.assert_array_equal(result, values.sum(axis=1))
+
+
+ALWAYS_EIGHT = """def f(A: f32[m], C: f32[m]):
+    B = alloc(f32[m])
+    for i in serial(0, 8):
+        with block("B"):
+            v = axis.spatial(m, i)
+            where(i < m)
+            B[v] = A[v]
+    for i in serial(0, m):
+        with block("C"):
+            v = axis.spatial(m, i)
+            C[v] = B[v]
+"""
+
+
+def test_repeating_needs_an_element() -> None:
+    sch = Schedule(parse(ALWAYS_EIGHT))
+    with pytest.raises(ScheduleError, match="may have no element to repeat"):
+        sch.overcompute(sch.get_block("B"), (0,))
+
+
+def test_an_axis_to_repeat_along_must_exist() -> None:
+    sch = Schedule(matmul_relu(3, 10, 4))
+    with pytest.raises(ScheduleError, match="has 3 axes, none at 3"):
+        sch.overcompute(sch.get_block("C"), (3,))

@@ -82,6 +82,37 @@ def test_a_block_that_is_not_a_sum_of_products_is_not_padded(
         sch.pad_einsum(sch.get_block("C"), padding)
 
 
+GRAM = """def f(A: f32[5, 6], C: f32[5, 5]):
+    for i in serial(0, 5):
+        for j in serial(0, 5):
+            for k in serial(0, 6):
+                with block("C"):
+                    v = axis.spatial(5, i)
+                    w = axis.spatial(5, j)
+                    r = axis.reduce(6, k)
+                    with init():
+                        C[v, w] = f32(0.0)
+                    C[v, w] = C[v, w] + A[v, r] * A[w, r]
+"""
+
+
+@pytest.mark.parametrize(
+    ("padding", "names"),
+    [
+        ([4, 4, 4], ["C_pad_A", "C_pad_A_1", "C_unpad"]),
+        ([4, 1, 1], ["C_pad_A", "C_unpad"]),
+        ([1, 4, 1], ["C_pad_A", "C_unpad"]),
+        ([1, 1, 4], ["C_pad_A", "C_pad_A_1"]),
+    ],
+)
+def test_a_buffer_read_at_two_indices_is_padded_for_each(
+    padding: list[int], names: list[str]
+) -> None:
+    sch = Schedule(parse(GRAM), check="each")
+    made = sch.pad_einsum(sch.get_block("C"), padding)
+    assert [each.name for each in made] == names
+
+
 @given(st.data())
 @settings(max_examples=20, derandomize=True, deadline=None)
 def test_any_padding_keeps_results(data: st.DataObject) -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from irkit import te
-from irkit.core import ScheduleError
-from irkit.ir import Expr, parse, script
+from irkit.core import ScheduleError, walk
+from irkit.ir import Allocate, Expr, parse, script
 from irkit.schedule import IndexMap, Schedule
 from tests.schedule.kernels import chain, matmul
 from tests.schedule.programs import refuses
@@ -75,3 +75,46 @@ def test_padding_of_an_integer_buffer_must_be_an_integer() -> None:
         sch.transform_layout(sch.get_block("B"), lambda i: (i // 2, i % 2), 0.5)
     sch.transform_layout(sch.get_block("B"), lambda i: (i // 2, i % 2), pad_value=7)
     assert "B[v0, v1] = 7" in script(sch.func)
+
+
+OPEN = """def f(A: f32[m, 6], C: f32[m, 6]):
+    B = alloc(f32[m, 6])
+    for i in serial(0, m):
+        for j in serial(0, 6):
+            with block("B"):
+                v = axis.spatial(m, i)
+                w = axis.spatial(6, j)
+                B[v, w] = A[v, w]
+    for i in serial(0, m):
+        for j in serial(0, 6):
+            with block("C"):
+                v = axis.spatial(m, i)
+                w = axis.spatial(6, j)
+                C[v, w] = B[v, w]
+"""
+
+
+def test_a_dimension_that_is_not_constant_can_change_places_only() -> None:
+    sch = Schedule(parse(OPEN), check="each")
+    sch.transform_layout(sch.get_block("B"), split_second)
+    (made,) = (each.buffer for each in walk(sch.func, on=Allocate))
+    assert [script(dim) for dim in made.shape] == ["2", "m", "3"]
+    for each in (halved, added, twice):
+        with pytest.raises(ScheduleError, match="its shape is not constant"):
+            sch.transform_layout(sch.get_block("B"), each)
+
+
+def split_second(i: Expr, j: Expr) -> list[Expr]:
+    return [j // 3, i, j % 3]
+
+
+def halved(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [j // 2, i, k, j % 2]
+
+
+def added(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [i, j + k, k]
+
+
+def twice(i: Expr, j: Expr, k: Expr) -> list[Expr]:
+    return [i, j, j, k]

@@ -202,3 +202,22 @@ def test_a_loop_that_does_not_start_at_0_cannot_be_split_before_it_is_shifted() 
         sch.split(later, factor=4)
     sch.shift_loop(later)
     sch.split(later, factor=4)
+
+
+def test_an_extent_that_is_a_multiple_of_the_factors_needs_no_guard() -> None:
+    text = """def f(A: f32[m], C: f32[m]):
+    B = alloc(f32[(m + 15) // 16 * 16])
+    for i in serial(0, (m + 15) // 16 * 16):
+        with block("B"):
+            v = axis.spatial((m + 15) // 16 * 16, i)
+            B[v] = A[v] if v < m else f32(0.0)
+    for i in serial(0, m):
+        with block("C"):
+            v = axis.spatial(m, i)
+            C[v] = B[v]
+"""
+    for factor, guarded in ((16, False), (4, False), (12, True)):
+        sch = Schedule(parse(text), check="each")
+        block = sch.get_block("B")
+        sch.split(sch.get_loops(block)[0], [None, factor])
+        assert (sch.get(block).predicate is not None) == guarded
