@@ -3,6 +3,7 @@
 import difflib
 
 import click
+import msgspec
 
 from irkit.cli.flags.files import FILE
 from irkit.core import IRKitError
@@ -16,9 +17,11 @@ from irkit.transform import Trace
 @click.argument("file", type=FILE)
 @click.option("--step", type=int, metavar="NUMBER", help="Show what one step changed.")
 @click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
-def trace(file: str, step: int | None, ir: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the list of steps as JSON.")
+def trace(file: str, step: int | None, ir: bool, as_json: bool) -> None:
     """Show what every pass did, from the trace in FILE; a star marks the steps that changed
-    something. --step also shows the remarks of a step, such as the schedule it chose.
+    something. --step also shows the remarks of a step, such as the schedule it chose. If the file
+    is damaged, what is before the damage is shown, and a message on standard error says so.
 
     \b
       irkit trace squeezenet.trace
@@ -26,7 +29,14 @@ def trace(file: str, step: int | None, ir: bool) -> None:
     """
     if ir and step is None:
         raise click.UsageError("--ir needs --step")
+    if as_json and step is not None:
+        raise click.UsageError("--json lists all steps; it cannot be given with --step")
     loaded = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
+    if loaded.damage:
+        click.echo(loaded.damage, err=True)
+    if as_json:
+        click.echo(msgspec.json.encode(_as_json(loaded)))
+        return
     if step is None:
         click.echo("".join(_listed(loaded)), nl=False)
         return
@@ -41,6 +51,48 @@ def trace(file: str, step: int | None, ir: bool) -> None:
     click.echo("".join(lines) or f"{loaded[step].name} changed nothing\n", nl=False)
     for each in remarks([loaded[step]]):
         click.echo(f"remark: {each}")
+
+
+class StepJson(msgspec.Struct):
+    """A step in the JSON of ``irkit trace --json``. Units: ``seconds`` is the pass alone."""
+
+    index: int
+    level: str
+    phase: int
+    name: str
+    pass_text: str
+    function: str
+    changed: bool
+    seconds: float
+    rewrites: int
+
+
+class TraceJson(msgspec.Struct):
+    """The JSON of ``irkit trace --json``; ``schema`` changes when a field is renamed or removed."""
+
+    schema: str
+    title: str
+    versions: dict[str, str]
+    damage: str
+    steps: list[StepJson]
+
+
+def _as_json(loaded: Trace) -> TraceJson:
+    steps = [
+        StepJson(
+            step.index,
+            step.level.name,
+            step.phase,
+            step.name,
+            step.pass_text,
+            step.function,
+            step.changed,
+            step.seconds,
+            step.applications,
+        )
+        for step in loaded
+    ]
+    return TraceJson("irkit.trace/1", loaded.title, dict(loaded.versions), loaded.damage, steps)
 
 
 def _listed(steps: Trace) -> list[str]:

@@ -81,7 +81,7 @@ from irkit.transform.trace.channel import (
 from irkit.transform.trace.model import (
     Trace as Trace,
 )
-from irkit.transform.trace.recording import (
+from irkit.transform.trace.trace_folder import (
     recorded as recorded,
     run_recorded as run_recorded,
 )

@@ -1,5 +1,6 @@
 """``irkit trace``: the list of steps."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -28,3 +29,32 @@ def test_a_trace_of_hundreds_of_steps_is_listed_quickly(folder: Path) -> None:
         times.append(cpu_time() - begin)
         assert len(done.stdout.splitlines()) == len(steps)
     assert min(times) < 2
+
+
+KERNEL = """
+def f(A: f32[8], B: f32[8]):
+    for i in serial(0, 8):
+        B[i] = A[i] + f32(1.0)
+"""
+
+
+def test_json_has_a_versioned_schema_and_every_step(folder: Path) -> None:
+    trace = irkit.trace(irkit.ir.parse(KERNEL))
+    trace.save(folder / "f.trace")
+    made = json.loads(shell("trace", "f.trace", "--json").stdout)
+    assert made["schema"] == "irkit.trace/1"
+    assert (made["title"], made["damage"]) == ("f", "")
+    assert [(each["index"], each["name"], each["changed"]) for each in made["steps"]] == [
+        (step.index, step.name, step.changed) for step in trace
+    ]
+
+
+def test_a_damaged_trace_is_listed_up_to_the_damage(folder: Path) -> None:
+    trace = irkit.trace(irkit.ir.parse(KERNEL))
+    trace.save(folder / "f.trace")
+    data = (folder / "f.trace").read_bytes()
+    (folder / "f.trace").write_bytes(data[: len(data) // 2])
+    done = shell("trace", "f.trace")
+    assert 0 < len(done.stdout.splitlines()) < len(trace)
+    assert "f.trace is damaged at byte" in done.stderr
+    assert json.loads(shell("trace", "f.trace", "--json").stdout)["damage"] in done.stderr

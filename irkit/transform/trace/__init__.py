@@ -2,6 +2,6 @@
 
 Reading order: model (Trace), file and frames (the format), write (rows), stream and save (files),
 read (tables), stored (IR on demand) and load (files), size_limits (checks of untrusted files);
-recording writes what IRKIT_TRACE asks for; table shows steps in a notebook, channel sends them to
-another process.
+trace_folder writes what IRKIT_TRACE asks for; table shows steps in a notebook, channel sends them
+to another process.
 """
