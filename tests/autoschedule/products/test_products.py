@@ -195,7 +195,7 @@ def test_a_matrix_times_itself_is_exact(
     func = times_itself(rows, rows if square else steps, turned=kind == "turned", square=square)
     machine = Machine.with_vectors(vector)
     check(func, machine)
-    found = product_of(next(walk(func, on=Block)))
+    found = product_of(next(walk(func, on=Block)), {})
     plans = [] if found is None else plans_of(found, machine)
     if not plans:
         return
