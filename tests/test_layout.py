@@ -58,7 +58,6 @@ NOUNS = {
     "listing": "a program with line numbers",
     "meaning": "what an operator computes",
     "pooling": "a family of operators, in ONNX's word",
-    "recording": "the file that a process records",
     "sampling": "the primitives that sample decisions, in TVM's word",
     "shaping": "a family of operators",
 }
