@@ -16,8 +16,8 @@ from irkit.transform import Trace
 _NATIVE_ONE_IN = 20
 _ANYWHERE = re.compile("")
 _TRACE_PLACES = re.compile(
-    r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)|truncated|Expected"
-    r"|is not an irkit trace|has version"
+    r" at (?:class|value|node|module|step) \d|at `\$|\(byte \d+\)| at byte \d|damaged: \w+ \d"
+    r"|truncated|Expected|Levels known here|is not an irkit trace|has version"
 )
 """Locations in a trace: a row of a table, a path into the file, or the whole file."""
 

@@ -167,7 +167,7 @@ def test_squeezenet_is_checked_in_seconds_and_bisected_in_a_minute(tmp_path: Pat
     done = shell("check", str(LIGHT), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "not known" not in done.stdout.splitlines()[-1]
-    assert cpu_time() - started < 60  # Processes forked by a server may not count.
+    assert cpu_time() - started < 90  # Processes forked by a server may not count.
     started = cpu_time()
     placed = "2:net_passes:shorten{name=conv_relu_7,least=4}"
     done = shell("bisect", str(LIGHT), "--pass", placed, cwd=tmp_path)

@@ -5,7 +5,7 @@ from typing import Any
 
 from irkit.core import walk
 from irkit.fuzz.generators.schedules.site import Site
-from irkit.ir import Conditional
+from irkit.ir import I64, Conditional, Const, eq, lt, shape_vars
 from irkit.schedule import BlockRef, LoopRef, Schedule, builtin_intrinsics
 
 
@@ -73,6 +73,18 @@ def set_store_predicate(s: Site) -> object:
 
     has_axes = bool(s.sch.get(block).axes)
     return s.sch.set_store_predicate(block, predicate if has_axes else (lambda: True))
+
+
+def specialize(s: Site) -> object:
+    """Over sizes of the function, or over a number where all of them are known."""
+    sizes = [*shape_vars(s.sch.func)]
+
+    def condition() -> Any:
+        size: Any = s.picks.pick(sizes) if sizes else Const(s.picks.below(20), I64)
+        limit = s.picks.below(10)
+        return (lt(size, limit), eq(size % (limit + 1), 0), eq(size, limit))[s.picks.below(3)]
+
+    return s.sch.specialize(*(condition() for _ in range(1 + s.picks.below(2))))
 
 
 def blockize(s: Site) -> object:
