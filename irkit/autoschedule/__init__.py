@@ -9,3 +9,6 @@ from irkit.autoschedule.machine import (
     GENERIC as GENERIC,
     Machine as Machine,
 )
+from irkit.autoschedule.products import (
+    tiled_product as tiled_product,
+)

@@ -1,5 +1,6 @@
 """The sizes of a processor that a schedule depends on, as data: nothing is measured here."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -8,9 +9,18 @@ from irkit.core import IRKitError, Target
 
 _VECTORS = (("+avx512f", 64, 32), ("+avx2", 32, 16), ("+neon", 16, 32))
 """Features that decide the size and the number of vector registers, the best first."""
-_INSTRUCTIONS = ("avx512vnni", "avxvnni", "avx512bf16", "avx512fp16", "amx-int8", "amx-bf16")
+_INSTRUCTIONS = (
+    "avx512vl",
+    "avx512vnni",
+    "avxvnni",
+    "avx512bf16",
+    "avx512fp16",
+    "amx-int8",
+    "amx-bf16",
+)
 """Features with instructions that a schedule may choose."""
 
+_ROUNDED = ("l1", "l2", "l3", "latency", "multiplied", "loaded", "near", "far")
 _WORDS = "features"
 """The field that the options of a pass hold as words in one text."""
 
@@ -20,7 +30,13 @@ class Machine(msgspec.Struct, frozen=True):
 
     Units: ``vector_bytes`` is the size of a vector register in bytes, ``l1``, ``l2`` and ``l3`` are
     the sizes of the data caches in bytes (a core's own, a core's own, the shared one).
-    ``features`` are names of LLVM features without a sign, such as ``avx512vnni``.
+    ``features`` are names of LLVM features without a sign, such as ``avx512vnni``. The others are
+    costs, in cycles: a sum waits ``latency`` for itself, ``multiplied`` multiplications and
+    ``loaded`` loads of a vector start in one, and a vector comes from the second or the third cache
+    in ``near`` or ``far``, while others are fetched.
+
+    Sizes of caches and costs are rounded to a power of two or one and a half times a power of two:
+    what two measurements differ by must not change a schedule.
     """
 
     vector_bytes: int = 64
@@ -28,7 +44,21 @@ class Machine(msgspec.Struct, frozen=True):
     l1: int = 32 << 10
     l2: int = 1 << 20
     l3: int = 16 << 20
+    latency: float = 4.0
+    multiplied: float = 2.0
+    loaded: float = 2.0
+    near: float = 0.25
+    far: float = 1.5
     features: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in _ROUNDED:
+            given = getattr(self, name)
+            if not given > 0 or not math.isfinite(given):
+                raise IRKitError(f"{name} of a machine is {given!r}; expected more than 0")
+            rounded = _rounded(given)
+            value = int(rounded) if isinstance(given, int) else rounded
+            msgspec.structs.force_setattr(self, name, value)
 
     @classmethod
     def with_vectors(cls, vector_bytes: int) -> "Machine":
@@ -72,6 +102,12 @@ class Machine(msgspec.Struct, frozen=True):
             return msgspec.convert(given, cls)
         except (AttributeError, msgspec.ValidationError) as error:
             raise IRKitError(f"not a machine: {error}") from None
+
+
+def _rounded(value: float) -> float:
+    """Return the nearest of the powers of two and one and a half times these, by ratio."""
+    power = 2.0 ** math.floor(math.log2(value))
+    return min((power, 1.5 * power, 2 * power), key=lambda near: abs(math.log(value / near)))
 
 
 GENERIC = Machine()

@@ -37,6 +37,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.cli.bisect:bisect_",
         "Find the pass that breaks a program, and the rewrite inside it.",
     ),
+    "machine": (
+        "irkit.cli.machine:machine",
+        "Show what schedules know of this processor, or measure it.",
+    ),
     "passes": (
         "irkit.cli.passes:passes",
         "List the passes, with options, facts and origin.",

@@ -11,6 +11,7 @@ from irkit.core import IRKitError, Target
 from irkit.passes.graph import lower_to_loops
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
+from irkit.tune import machine_here
 
 ScheduleChoice = Literal["auto", "none"]
 MachineChoice = Literal["host", "generic"] | Machine
@@ -37,7 +38,8 @@ def schedule_choice(given: ScheduleChoice | None, default: ScheduleChoice) -> Sc
 
 
 def machine_of(chosen: MachineChoice, target: Target) -> Machine:
-    """Return the machine that a schedule is chosen for: that of the target, or another.
+    """Return the machine that a schedule is chosen for: that of the target, with what
+    ``irkit machine --measure`` found, or another.
 
     Raises: IRKitError for a word that names no machine.
     """
@@ -45,7 +47,7 @@ def machine_of(chosen: MachineChoice, target: Target) -> Machine:
         return chosen
     if chosen not in ("host", "generic"):
         raise IRKitError(f"machine is {chosen!r}; expected 'host', 'generic' or a Machine")
-    return GENERIC if chosen == "generic" else Machine.of_target(complete_target(target))
+    return GENERIC if chosen == "generic" else machine_here(complete_target(target))
 
 
 def with_auto_schedule(

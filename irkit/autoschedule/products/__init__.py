@@ -7,6 +7,7 @@ as schedule primitives), schedule_product.
 
 from irkit.autoschedule.products.schedule_product import (
     schedule_product as schedule_product,
+    tiled_product as tiled_product,
 )
 from irkit.autoschedule.products.variants import (
     variants_of as variants_of,

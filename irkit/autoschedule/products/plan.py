@@ -1,8 +1,8 @@
 """Choose the tile of a product and what is packed, by closed formulas from a machine's sizes.
 
 A tile of sums stays in registers while all steps of the reduction run. Its cycles in a step are
-those of the busiest unit: two multiplications and two loads of a vector start in a cycle, and a sum
-waits four cycles for itself. Whole tiles cover the result, so sizes that leave little over win.
+those of the busiest unit: a few multiplications and loads of a vector start in a cycle, and a sum
+waits for itself. Whole tiles cover the result, so sizes that leave little over win.
 """
 
 import math
@@ -14,13 +14,8 @@ from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.products.recognise import MatrixProduct
 
 _WIDEST = 24
-_LATENCY = 4
-_ISSUED = 2
-"""Multiplications, and loads, of a vector that start in a cycle."""
 _START = 30
 """Cycles to begin and end a tile, beside storing it."""
-_FAR, _NEAR = 1.5, 0.25
-"""Cycles to fetch a vector from the third and from the second cache, while others are fetched."""
 _CONFLICT = 2048
 """Rows at a distance of a multiple of so many bytes share a few sets of a cache."""
 _JUMP = 8
@@ -137,28 +132,33 @@ def _panel_cycles(
     rows, columns, steps = product.sizes
     down, across = -(-rows // plan.rows), -(-columns // plan.columns)
     sums = plan.rows * plan.vectors
-    step = max(sums / _ISSUED, (plan.rows + plan.vectors) / _ISSUED, _LATENCY)
+    step = _cycles_of_step(machine, sums, plan.rows + plan.vectors)
     width = product.wide.load.buffer.dtype.bytes
     panel = steps * plan.columns * width
-    first = _FAR if product.wide.elements() * width > machine.l2 // 2 else _NEAR
-    near = 0.0 if panel <= machine.l1 // 2 else _NEAR
+    is_far = product.wide.elements() * width > machine.l2 // 2
+    first = machine.far if is_far else machine.near
+    near = 0.0 if panel <= machine.l1 // 2 else machine.near
     if plan.packed:
         fetch = near
         fill = steps * (plan.columns * _MOVED if strided else plan.vectors * 2 * first) + 100
     else:
         apart = product.wide.row_bytes()
         clash = apart % _CONFLICT == 0 and steps * apart > machine.l2
-        fetch = _FAR if clash or panel > machine.l2 // 2 else near
+        fetch = machine.far if clash or panel > machine.l2 // 2 else near
         fetch += 0.5 if columns % plan.lanes else 0.0
-        fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if first == _FAR else 0))
+        fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if is_far else 0))
     stored = plan.rows * (plan.vectors + 1) * _STORED * (plan.lanes if product.is_turned else 1)
     once = 0.0
     if plan.stacked:
-        once = rows * steps / plan.rows * 2 * _FAR
+        once = rows * steps / plan.rows * 2 * machine.far
     elif _is_scattered(product, machine):
         step += _SCATTERED
     tile = steps * (step + fetch * plan.vectors) + stored + _START
     return across * (down * tile + fill) + once
+
+
+def _cycles_of_step(machine: Machine, multiplied: int, loaded: int) -> float:
+    return max(multiplied / machine.multiplied, loaded / machine.loaded, machine.latency)
 
 
 def _dots(product: MatrixProduct, machine: Machine) -> Iterator[Dots]:
@@ -191,10 +191,10 @@ def _dot_cycles(product: MatrixProduct, machine: Machine, plan: Dots) -> float:
     down, across = -(-rows // plan.rows), -(-columns // plan.columns)
     times, sums = math.ceil(steps / plan.width), plan.rows * plan.columns
     both = (plan.rows + plan.columns) * plan.unroll
-    step = max(sums * plan.unroll / _ISSUED, both / _ISSUED, _LATENCY)
+    step = _cycles_of_step(machine, sums * plan.unroll, both)
     bytes_of = product.wide.load.buffer.dtype.bytes
-    first = _FAR if product.wide.elements() * bytes_of > machine.l2 // 2 else _NEAR
-    again = 2 * _NEAR if (plan.columns + rows) * steps * bytes_of > machine.l1 // 2 else 0.0
+    first = machine.far if product.wide.elements() * bytes_of > machine.l2 // 2 else machine.near
+    again = 2 * machine.near if (plan.columns + rows) * steps * bytes_of > machine.l1 // 2 else 0.0
     fetch = times * plan.columns * plan.unroll
     tile = times * (step + both * again) + sums * (_ADDED + plan.unroll) + _START
     return across * (down * tile + fetch * first)

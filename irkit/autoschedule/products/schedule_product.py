@@ -6,7 +6,8 @@ from irkit.autoschedule.products.panels import apply_panels
 from irkit.autoschedule.products.plan import Dots, Panels, plan_of
 from irkit.autoschedule.products.recognise import MatrixProduct, product_of
 from irkit.autoschedule.structure import Estimates
-from irkit.ir import Block
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, PrimFunc
 from irkit.schedule import Schedule
 
 
@@ -20,6 +21,22 @@ def schedule_product(sch: Schedule, block: Block, machine: Machine, estimates: E
     if isinstance(plan, Dots) and product.has_open_steps:
         return  # A matrix times a vector, in rows of any length: another rule's.
     apply_plan(sch, product, plan)
+
+
+def tiled_product(func: PrimFunc, rows: int, vectors: int, machine: Machine) -> PrimFunc:
+    """Schedule a function that is one product with a given tile, and nothing packed: for
+    measurements.
+
+    Raises: ScheduleError if it is no such function.
+    """
+    sch = Schedule(func, check="off")
+    blocks = [each for each in walk(func, on=Block) if each.init is not None]
+    product = product_of(blocks[0], {}) if len(blocks) == 1 else None
+    if product is None:
+        raise ScheduleError(f"{func.name} is not one product of matrices")
+    lanes = max(1, machine.vector_bytes // product.store.buffer.dtype.bytes)
+    apply_panels(sch, product, Panels(rows, vectors, lanes, packed=False))
+    return sch.func
 
 
 def apply_plan(sch: Schedule, product: MatrixProduct, plan: Panels | Dots) -> None:

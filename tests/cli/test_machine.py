@@ -1,0 +1,66 @@
+"""The verb machine: it shows what is known, measures when told to, and forgets."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from irkit.cli import machine as verb
+from irkit.cli.verbs import irkit
+from irkit.tune import MachineTable, fingerprint
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("IRKIT_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("IRKIT_CACHE", raising=False)
+    tmp_path.chmod(0o700)
+    return tmp_path
+
+
+def constantly(table: MachineTable) -> Callable[..., MachineTable]:
+    def measure(*_: object, **__: object) -> MachineTable:
+        return table
+
+    return measure
+
+
+def said(*args: str) -> str:
+    done = CliRunner().invoke(irkit, ["machine", *args])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_it_shows_measures_and_forgets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "table      built in" in said()
+    assert json.loads(said("--json"))["table"] is None
+    kept = MachineTable(1, fingerprint(), 49152, 1 << 20, 1 << 25, 4.0, 2.0, 2.0, 0.25, 6.0)
+    monkeypatch.setattr(verb, "measure_machine", constantly(kept))
+    out = said("--measure")
+    assert f"table      {kept.digest()}" in out
+    assert "far              6.0 cycles  measured" in out
+    data = json.loads(said("--json"))
+    assert (data["processor"], data["table"]) == (fingerprint(), kept.digest())
+    assert data["machine"]["far"] == 6.0
+    (path,) = folder.iterdir()
+    path.write_text("{")
+    assert "is damaged and not used: measure again" in said()
+    assert "table      built in" in said("--forget")
+    assert not list(folder.iterdir())
+
+
+def test_it_cannot_measure_and_forget_at_once() -> None:
+    done = CliRunner().invoke(irkit, ["machine", "--measure", "--forget"])
+    assert done.exit_code == 2
+    assert "exclude each other" in done.output
+
+
+def test_what_cannot_be_kept_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = MachineTable(1, fingerprint(), 49152, 1 << 20, 1 << 25, 4.0, 2.0, 2.0, 0.25, 6.0)
+    monkeypatch.setattr(verb, "measure_machine", constantly(kept))
+    monkeypatch.setenv("IRKIT_CACHE", "0")
+    done = CliRunner().invoke(irkit, ["machine", "--measure"])
+    assert done.exit_code != 0
+    assert "there is no cache folder to keep the table in" in f"{done.output}{done.exception}"
