@@ -86,11 +86,9 @@ from irkit.ir.arith import (
     simplify as simplify,
 )
 from irkit.ir.buffer import (
-    SCOPES as SCOPES,
     Buffer as Buffer,
     Load as Load,
     Ramp as Ramp,
-    scope_problem as scope_problem,
 )
 from irkit.ir.build import (
     as_int as as_int,
@@ -259,6 +257,14 @@ from irkit.ir.scoped_rewriter import (
     conjuncts as conjuncts,
     map_below as map_below,
     replace_stmts as replace_stmts,
+)
+from irkit.ir.scopes import (
+    MemoryScope as MemoryScope,
+    define_scope as define_scope,
+    defined_scopes as defined_scopes,
+    known_scopes as known_scopes,
+    memory_scope as memory_scope,
+    scope_problem as scope_problem,
 )
 from irkit.ir.stmt import (
     AXIS_KINDS as AXIS_KINDS,
