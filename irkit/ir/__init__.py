@@ -195,6 +195,7 @@ from irkit.ir.function import (
 )
 from irkit.ir.instructions import (
     Instruction as Instruction,
+    c_function as c_function,
     define_instruction as define_instruction,
     expand_instructions as expand_instructions,
     find_instruction as find_instruction,
@@ -296,6 +297,10 @@ from irkit.ir.text.expr_printer import (
     ExprPrinter as ExprPrinter,
     TooDeep as TooDeep,
     float_literal as float_literal,
+)
+from irkit.ir.text.instruction_text import (
+    instruction_text as instruction_text,
+    parse_instruction as parse_instruction,
 )
 from irkit.ir.text.memo import (
     Memo as Memo,

@@ -1,5 +1,6 @@
 """Products of AVX512-FP16 added in f16 with one rounding, where loop IR would round twice."""
 
+from irkit.ir.instructions.c_code import x86_fused_code
 from irkit.ir.instructions.instruction import Instruction
 from irkit.ir.instructions.meanings import fused_meaning
 
@@ -17,6 +18,7 @@ def _vfmaddph(lanes: int, one: bool) -> Instruction:
         _code(lanes, one),
         "x86_64",
         ("avx512fp16",) if lanes == 32 else ("avx512fp16", "avx512vl"),
+        x86_fused_code(16 * lanes, one=one),
     )
 
 
