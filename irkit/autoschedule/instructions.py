@@ -10,7 +10,6 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import Estimates, spatial_axes
-from irkit.core import ScheduleError
 from irkit.ir import (
     Add,
     Axis,
@@ -78,9 +77,8 @@ def schedule_dot_product(
     _pack_rows(sch, ref, block, found, copies)
     _pack_columns(sch, ref, block, found, copies)
     unpad = copies.get(f"{block.name}_unpad")
-    if unpad is not None:
-        _join_reader(sch, block, store)
-    finish = unpad or epilogue_of(sch, block, store) or sch.cache_write(ref)
+    reader = epilogue_of(sch, block, store)
+    finish = [each for each in (unpad, reader) if each is not None] or [sch.cache_write(ref)]
     _tile_loops(sch, ref, block, found, tile, finish)
 
 
@@ -210,16 +208,6 @@ def _pack_columns(
         sch.unroll(near_j)
 
 
-def _join_reader(sch: Schedule, block: Block, store: Store) -> None:
-    """Fold the only reader of a padded result into the block that takes it out."""
-    reader = epilogue_of(sch, block, store)
-    if reader is not None:
-        try:
-            sch.reverse_compute_inline(reader)
-        except ScheduleError:
-            return  # It stays a pass over memory of its own.
-
-
 def _copy(
     sch: Schedule, ref: BlockRef, block: Block, load: Load, copies: dict[str, BlockRef]
 ) -> BlockRef:
@@ -234,9 +222,9 @@ def _tile_loops(
     block: Block,
     found: DotProduct,
     tile: _Tile,
-    unpad: BlockRef,
+    finish: list[BlockRef],
 ) -> None:
-    """Split and order the loops, keep the sums in registers, and copy each tile out at its end."""
+    """Split and order the loops, keep the sums in registers, and finish each tile at its end."""
     by_axis = {axis.var: loop for axis, loop in zip(block.axes, sch.get_loops(ref), strict=True)}
     rest = [by_axis[a.var] for a in spatial_axes(block) if a not in (found.row, found.column)]
     high, row = sch.split(by_axis[found.row.var], [None, tile.rows])
@@ -245,7 +233,8 @@ def _tile_loops(
     sch.reorder(*rest, wide, high, groups, row, vector, lane, one)
     sch.unroll(row)
     sch.unroll(vector)
-    sch.reverse_compute_at(unpad, high)
+    for each in finish:
+        sch.reverse_compute_at(each, high)
     start = sch.decompose_reduction(ref, groups)
     sch.vectorize(sch.get_loops(start)[-1])
 
@@ -258,5 +247,6 @@ def _tile_loops(
     sch.transform_layout(ref, layout)
     sch.set_scope(ref, "local")
     sch.tensorize(lane, found.intrinsic)
-    _, out = sch.split(sch.get_loops(unpad)[-1], [None, found.lanes])
-    sch.vectorize(out)
+    for each in finish:
+        _, out = sch.split(sch.get_loops(each)[-1], [None, found.lanes])
+        sch.vectorize(out)

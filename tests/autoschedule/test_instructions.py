@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from irkit import build, te
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.ir import Buffer, Expr, PrimFunc, as_int, interpret, numpy_dtype, verify
+from irkit.schedule import Schedule
 
 FEATURES = ("avx512f", "avx512vl", "avx512vnni", "avx512bf16")
 MACHINE = Machine(features=FEATURES)
@@ -123,3 +124,21 @@ def test_other_products_are_left_to_other_rules(
     shape: tuple[int, int, int], a: str, b: str, out: str
 ) -> None:
     assert "x86_" not in auto_schedule(product(*shape, a, b, out), MACHINE).script()
+
+
+def test_each_tile_of_a_padded_product_is_finished_where_it_was_computed() -> None:
+    func = product(512, 256, 512, "i8", "i8", "i32")
+    scheduled = auto_schedule(func, MACHINE)
+    sch = Schedule(scheduled)
+    assert "C_unpad" in scheduled.script()
+    assert len(sch.get_loops(sch.get_block("C_shift"))) > 3
+    given = arrays(func)
+    left, right = (each.astype(np.int32) for each in given[:2])
+    build(scheduled)(*given)
+    assert (given[2] == left @ right).all()
+
+
+def test_a_large_operand_is_packed_on_several_threads() -> None:
+    sch = Schedule(auto_schedule(product(512, 512, 512, "u8", "i8", "i32"), MACHINE))
+    kinds = [sch.loop(loop).kind for loop in sch.get_loops(sch.get_block("C_B_o"))]
+    assert "parallel" in kinds
