@@ -23,7 +23,7 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, pack_name
 
 _ARCH, _SIGNED = "x86_64", "_signed"
 _FEWEST_ROWS = 4
@@ -193,11 +193,16 @@ def _pack_columns(
     def packed(*indices: Expr) -> list[Expr]:
         rest = [each for at, each in enumerate(indices) if at not in (j, k)]
         column, reduced = indices[j], indices[k]
-        return [*rest, column // lanes, reduced // group, column % lanes, reduced % group]
+        far = [*rest, column // lanes, reduced // group, column % lanes]
+        return far if group == 1 else [*far, reduced % group]
 
     sch.transform_layout(copy, packed)
     loops = sch.get_loops(copy)
     far_j, near_j = sch.split(loops[j], [None, lanes])
+    if group == 1:
+        sch.reorder(far_j, loops[k], near_j)
+        sch.vectorize(near_j)
+        return
     far_k, near_k = sch.split(loops[k], [None, group])
     rest = [loop for at, loop in enumerate(loops) if at not in (j, k)]
     sch.reorder(*rest, far_j, far_k, near_j, near_k)
@@ -229,8 +234,10 @@ def _tile_loops(
     rest = [by_axis[a.var] for a in spatial_axes(block) if a not in (found.row, found.column)]
     high, row = sch.split(by_axis[found.row.var], [None, tile.rows])
     wide, vector, lane = sch.split(by_axis[found.column.var], [None, tile.vectors, found.lanes])
-    groups, one = sch.split(by_axis[found.reduced.var], [None, found.group])
-    sch.reorder(*rest, wide, high, groups, row, vector, lane, one)
+    groups, inside = by_axis[found.reduced.var], list[LoopRef]()
+    if found.group > 1:
+        groups, *inside = sch.split(groups, [None, found.group])
+    sch.reorder(*rest, wide, high, groups, row, vector, lane, *inside)
     sch.unroll(row)
     sch.unroll(vector)
     for each in finish:
