@@ -10,7 +10,6 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import Estimates, spatial_axes
-from irkit.core import ScheduleError
 from irkit.ir import (
     Add,
     Axis,
@@ -24,7 +23,7 @@ from irkit.ir import (
     as_int,
     known_instructions,
 )
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, pack_name
 
 _ARCH, _SIGNED = "x86_64", "_signed"
 _FEWEST_ROWS = 4
@@ -78,9 +77,8 @@ def schedule_dot_product(
     _pack_rows(sch, ref, block, found, copies)
     _pack_columns(sch, ref, block, found, copies)
     unpad = copies.get(f"{block.name}_unpad")
-    if unpad is not None:
-        _join_reader(sch, block, store)
-    finish = unpad or epilogue_of(sch, block, store) or sch.cache_write(ref)
+    reader = epilogue_of(sch, block, store)
+    finish = [each for each in (unpad, reader) if each is not None] or [sch.cache_write(ref)]
     _tile_loops(sch, ref, block, found, tile, finish)
 
 
@@ -195,11 +193,16 @@ def _pack_columns(
     def packed(*indices: Expr) -> list[Expr]:
         rest = [each for at, each in enumerate(indices) if at not in (j, k)]
         column, reduced = indices[j], indices[k]
-        return [*rest, column // lanes, reduced // group, column % lanes, reduced % group]
+        far = [*rest, column // lanes, reduced // group, column % lanes]
+        return far if group == 1 else [*far, reduced % group]
 
     sch.transform_layout(copy, packed)
     loops = sch.get_loops(copy)
     far_j, near_j = sch.split(loops[j], [None, lanes])
+    if group == 1:
+        sch.reorder(far_j, loops[k], near_j)
+        sch.vectorize(near_j)
+        return
     far_k, near_k = sch.split(loops[k], [None, group])
     rest = [loop for at, loop in enumerate(loops) if at not in (j, k)]
     sch.reorder(*rest, far_j, far_k, near_j, near_k)
@@ -208,16 +211,6 @@ def _pack_columns(
     else:
         sch.vectorize(near_k)
         sch.unroll(near_j)
-
-
-def _join_reader(sch: Schedule, block: Block, store: Store) -> None:
-    """Fold the only reader of a padded result into the block that takes it out."""
-    reader = epilogue_of(sch, block, store)
-    if reader is not None:
-        try:
-            sch.reverse_compute_inline(reader)
-        except ScheduleError:
-            return  # It stays a pass over memory of its own.
 
 
 def _copy(
@@ -234,18 +227,21 @@ def _tile_loops(
     block: Block,
     found: DotProduct,
     tile: _Tile,
-    unpad: BlockRef,
+    finish: list[BlockRef],
 ) -> None:
-    """Split and order the loops, keep the sums in registers, and copy each tile out at its end."""
+    """Split and order the loops, keep the sums in registers, and finish each tile at its end."""
     by_axis = {axis.var: loop for axis, loop in zip(block.axes, sch.get_loops(ref), strict=True)}
     rest = [by_axis[a.var] for a in spatial_axes(block) if a not in (found.row, found.column)]
     high, row = sch.split(by_axis[found.row.var], [None, tile.rows])
     wide, vector, lane = sch.split(by_axis[found.column.var], [None, tile.vectors, found.lanes])
-    groups, one = sch.split(by_axis[found.reduced.var], [None, found.group])
-    sch.reorder(*rest, wide, high, groups, row, vector, lane, one)
+    groups, inside = by_axis[found.reduced.var], list[LoopRef]()
+    if found.group > 1:
+        groups, *inside = sch.split(groups, [None, found.group])
+    sch.reorder(*rest, wide, high, groups, row, vector, lane, *inside)
     sch.unroll(row)
     sch.unroll(vector)
-    sch.reverse_compute_at(unpad, high)
+    for each in finish:
+        sch.reverse_compute_at(each, high)
     start = sch.decompose_reduction(ref, groups)
     sch.vectorize(sch.get_loops(start)[-1])
 
@@ -258,5 +254,6 @@ def _tile_loops(
     sch.transform_layout(ref, layout)
     sch.set_scope(ref, "local")
     sch.tensorize(lane, found.intrinsic)
-    _, out = sch.split(sch.get_loops(unpad)[-1], [None, found.lanes])
-    sch.vectorize(out)
+    for each in finish:
+        _, out = sch.split(sch.get_loops(each)[-1], [None, found.lanes])
+        sch.vectorize(out)

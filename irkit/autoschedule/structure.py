@@ -52,13 +52,15 @@ def blocks_of(sch: Schedule) -> list[Block]:
 
 
 def operations(root: Stmt) -> int | None:
-    """Return how often the blocks below a statement run; None if an extent is not constant."""
+    """Return how often the blocks below a statement run, each lane that they store counted; None if
+    an extent is not constant."""
     total = 0
     stack: list[tuple[int, Stmt]] = [(1, root)]
     while stack:
         times, stmt = stack.pop()
         if isinstance(stmt, Block):
-            total += times
+            lanes = [store.value.dtype.lanes for store in walk(stmt, on=Store)]
+            total += times * max(lanes, default=1)
             continue
         if isinstance(stmt, For):
             extent = trip_count(stmt)

@@ -86,11 +86,9 @@ from irkit.ir.arith import (
     simplify as simplify,
 )
 from irkit.ir.buffer import (
-    SCOPES as SCOPES,
     Buffer as Buffer,
     Load as Load,
     Ramp as Ramp,
-    scope_problem as scope_problem,
 )
 from irkit.ir.build import (
     as_int as as_int,
@@ -197,6 +195,7 @@ from irkit.ir.function import (
 )
 from irkit.ir.instructions import (
     Instruction as Instruction,
+    c_function as c_function,
     define_instruction as define_instruction,
     expand_instructions as expand_instructions,
     find_instruction as find_instruction,
@@ -260,6 +259,14 @@ from irkit.ir.scoped_rewriter import (
     map_below as map_below,
     replace_stmts as replace_stmts,
 )
+from irkit.ir.scopes import (
+    MemoryScope as MemoryScope,
+    define_scope as define_scope,
+    defined_scopes as defined_scopes,
+    known_scopes as known_scopes,
+    memory_scope as memory_scope,
+    scope_problem as scope_problem,
+)
 from irkit.ir.stmt import (
     AXIS_KINDS as AXIS_KINDS,
     LOOP_KINDS as LOOP_KINDS,
@@ -290,6 +297,10 @@ from irkit.ir.text.expr_printer import (
     ExprPrinter as ExprPrinter,
     TooDeep as TooDeep,
     float_literal as float_literal,
+)
+from irkit.ir.text.instruction_text import (
+    instruction_text as instruction_text,
+    parse_instruction as parse_instruction,
 )
 from irkit.ir.text.memo import (
     Memo as Memo,

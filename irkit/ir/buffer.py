@@ -1,6 +1,5 @@
 """Buffers, loads from them, and the ramps that index several elements at once."""
 
-from difflib import get_close_matches
 from math import prod
 from typing import ClassVar
 
@@ -9,33 +8,16 @@ from msgspec.structs import force_setattr
 from irkit.core import IRKitError, Node, ShapeError, Span, Uses
 from irkit.ir.dtype import DType, as_dtype
 from irkit.ir.expr import Const, Expr, ExprLike, as_expr
+from irkit.ir.scopes import memory_scope, scope_problem
 
-SCOPES: dict[str, str] = {
-    "global": "memory that every thread can reach",
-    "local": "memory of one thread: registers or its stack",
-    "shared": "memory of one nest of threads",
-}
-"""The memory scopes of buffers by name, each with what it is."""
 _MOST_BYTES = (1 << 63) - 1
-
-
-def scope_problem(scope: str) -> tuple[str, str] | None:
-    """Return what is wrong with the name of a memory scope and the remedy, or None."""
-    if scope in SCOPES:
-        return None
-    close = get_close_matches(scope[:100], SCOPES, n=1)
-    suggestion = f"Did you mean {close[0]!r}? " if close else ""
-    return (
-        f"there is no memory scope {scope[:100]!r}",
-        f"{suggestion}There are: {', '.join(SCOPES)}.",
-    )
 
 
 class Buffer(Node, frozen=True, eq=False):
     """A typed region of memory with identity.
 
     Shapes: ``shape`` in elements; ``strides`` in elements, or None for row-major without gaps.
-    ``scope`` is one of ``SCOPES``.
+    ``scope`` is the name of one of ``known_scopes()``.
     Raises: ShapeError if constant dimensions make more than 2**63 - 1 bytes, where extents of 0 do
     not count, as in NumPy; IRKitError if there is no such scope.
     """
@@ -71,6 +53,12 @@ class Buffer(Node, frozen=True, eq=False):
             self.align,
             self.span,
         )
+
+    @property
+    def is_shared(self) -> bool:
+        """Return True if the threads of a nest share the buffer when it is allocated there."""
+        row = memory_scope(self.scope)
+        return row is not None and row.shared
 
     @property
     def rank(self) -> int:

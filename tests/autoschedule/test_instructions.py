@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from irkit import build, te
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.ir import Buffer, Expr, PrimFunc, as_int, interpret, numpy_dtype, verify
+from irkit.schedule import Schedule
 
-FEATURES = ("avx512f", "avx512vl", "avx512vnni", "avx512bf16")
+FEATURES = ("avx512f", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16")
 MACHINE = Machine(features=FEATURES)
 
 
@@ -35,7 +36,7 @@ def arrays(func: PrimFunc, seed: int = 0) -> list[NDArray[Any]]:
     for param in func.params:
         assert isinstance(param, Buffer)
         shape, dtype = [as_int(dim) or 0 for dim in param.shape], param.dtype
-        low, high = (-8, 8) if dtype.is_float else (dtype.low, dtype.high)
+        low, high = (-5, 5) if dtype.is_float else (dtype.low, dtype.high)
         drawn = random.integers(low, high, shape, endpoint=True)
         found.append(drawn.astype(numpy_dtype(dtype)))
     return found
@@ -46,6 +47,7 @@ KINDS = [
     ("i8", "i8", "i32", "x86_vpdpbusd_512_one"),
     ("i16", "i16", "i32", "x86_vpdpwssd_512_one"),
     ("bf16", "bf16", "f32", "x86_vdpbf16ps_512_one"),
+    ("f16", "f16", "f16", "x86_vfmaddph_512_one"),
 ]
 
 
@@ -123,3 +125,34 @@ def test_other_products_are_left_to_other_rules(
     shape: tuple[int, int, int], a: str, b: str, out: str
 ) -> None:
     assert "x86_" not in auto_schedule(product(*shape, a, b, out), MACHINE).script()
+
+
+def test_each_tile_of_a_padded_product_is_finished_where_it_was_computed() -> None:
+    func = product(512, 256, 512, "i8", "i8", "i32")
+    scheduled = auto_schedule(func, MACHINE)
+    sch = Schedule(scheduled)
+    assert "C_unpad" in scheduled.script()
+    assert len(sch.get_loops(sch.get_block("C_shift"))) > 3
+    given = arrays(func)
+    left, right = (each.astype(np.int32) for each in given[:2])
+    build(scheduled)(*given)
+    assert (given[2] == left @ right).all()
+
+
+def test_a_large_operand_is_packed_on_several_threads() -> None:
+    sch = Schedule(auto_schedule(product(512, 512, 512, "u8", "i8", "i32"), MACHINE))
+    kinds = [sch.loop(loop).kind for loop in sch.get_loops(sch.get_block("C_B_o"))]
+    assert "parallel" in kinds
+
+
+@pytest.mark.parametrize("flip_a", [False, True])
+@pytest.mark.parametrize("flip_b", [False, True])
+def test_transposed_operands_of_f16_are_packed(flip_a: bool, flip_b: bool) -> None:
+    func = product(13, 41, 50, "f16", "f16", "f16", flip_a=flip_a, flip_b=flip_b)
+    scheduled = auto_schedule(func, MACHINE)
+    assert "x86_vfmaddph_512_one" in scheduled.script()
+    given = arrays(func)
+    left, right = (x.T if f else x for x, f in zip(given[:2], (flip_a, flip_b), strict=True))
+    wanted = left.astype(np.float32) @ right.astype(np.float32)
+    build(scheduled)(*given)
+    assert (given[2] == wanted).all()

@@ -1,12 +1,15 @@
 """Instructions of processors as functions of vectors, each with its meaning as a loop function.
 
-Reading order: instruction (what is declared), meanings, dot_products and interleaves (those that
-irkit knows), registry (by name), expand (back to loops). ``InstructionCall`` in
-``irkit/ir/intrinsics.py`` is the node. It touches no memory: operands are loaded and the result is
-stored by loads and stores, so passes and analyses need to know nothing about it but that it is a
-function of whole vectors.
+Reading order: instruction (what is declared), meanings, dot_products, fused_products, tiles and
+interleaves (those that irkit knows), c_code (their C code), registry (by name), expand (back to
+loops). ``InstructionCall`` in ``irkit/ir/intrinsics.py`` is the node. It touches no memory:
+operands are loaded and the result is stored by loads and stores, so passes and analyses need to
+know nothing about it but that it is a function of whole vectors.
 """
 
+from irkit.ir.instructions.c_code import (
+    c_function as c_function,
+)
 from irkit.ir.instructions.expand import (
     expand_instructions as expand_instructions,
 )

@@ -6,6 +6,7 @@ Each lane of 32 bits adds the products of a few neighbours. The form ``..._one``
 """
 
 from irkit.ir.dtype import BF16, I8, I16, I32, U8, U32, DType
+from irkit.ir.instructions.c_code import neon_dot_code, x86_bf16_code, x86_dot_code
 from irkit.ir.instructions.instruction import Instruction
 from irkit.ir.instructions.meanings import dot_meaning, flushing_dot_meaning
 
@@ -37,6 +38,7 @@ def _vpdpbusd(bits: int, one: bool) -> Instruction:
         _code("i32", "i8", lanes, 4, one, f"llvm.x86.avx512.vpdpbusd.{bits}"),
         "x86_64",
         _WIDE if bits == 512 else _NARROW,
+        x86_dot_code(bits, "dpbusd_epi32", one=one),
     )
 
 
@@ -48,6 +50,7 @@ def _vpdpwssd(bits: int, one: bool) -> Instruction:
         _code("i32", "i16", lanes, 2, one, f"llvm.x86.avx512.vpdpwssd.{bits}"),
         "x86_64",
         _WIDE if bits == 512 else _NARROW,
+        x86_dot_code(bits, "dpwssd_epi32", one=one),
     )
 
 
@@ -60,16 +63,20 @@ def _vdpbf16ps(bits: int, one: bool) -> Instruction:
         _code("float", "bfloat", lanes, 2, one, f"llvm.x86.avx512bf16.dpbf16ps.{bits}"),
         "x86_64",
         ("avx512bf16",) if bits == 512 else ("avx512bf16", "avx512vl"),
+        x86_bf16_code(bits, one=one),
     )
 
 
 def _neon(name: str, a: DType, b: DType, feature: str, one: bool) -> Instruction:
+    kinds = ("u8" if a == U8 else "s8", "u8" if b == U8 else "s8", "u32" if b == U8 else "s32")
+    call = "vusdotq" if name == "usdot" else "vdotq"
     return Instruction(
         _name(f"aarch64_{name}", 128, one),
         dot_meaning(a, b, U32 if a == b == U8 else I32, 4, 4, one=one),
         _code("i32", "i8", 4, 4, one, f"llvm.aarch64.neon.{name}.v4i32.v16i8"),
         "aarch64",
         (feature,),
+        neon_dot_code(call, *kinds, one=one),
     )
 
 

@@ -35,6 +35,10 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     ``arch`` is the first part of the target's triple, empty for any, and ``features`` are the names
     of LLVM features, all of which the processor must have; of ``avxvnni|avx512vnni``, one of the
     two.
+
+    ``c`` is the code for a C compiler, if there is any: statements that read operands and write the
+    result through pointers to their elements, ``{x}``; lines that begin with ``#`` stand before the
+    function. LLVM's code is not made of it.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     llvm: str
     arch: str
     features: tuple[str, ...] = ()
+    c: str = ""
 
     def __post_init__(self) -> None:
         reason = self._problem()
@@ -110,7 +115,16 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
                 if used not in known:
                     return f"its code uses {used!r}, which is neither an operand nor a value"
             known.add(named)
-        return "" if self.llvm.strip() else "it has no code"
+        return self._c_problem() if self.llvm.strip() else "it has no code"
+
+    def _c_problem(self) -> str:
+        names, used = [param.name for param in self.meaning.params], _OPERAND.findall(self.c)
+        for name in used:
+            if name not in names:
+                return f"its C code uses {name!r}, which is neither an operand nor the result"
+        if self.c.strip() and names[-1] not in used:
+            return f"its C code does not write {names[-1]!r}"
+        return ""
 
 
 def _vector(param: Buffer) -> DType:

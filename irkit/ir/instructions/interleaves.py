@@ -5,6 +5,7 @@ from irkit.ir.build import seq
 from irkit.ir.dtype import BF16, I8, I16, I64, U8, DType
 from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc
+from irkit.ir.instructions.c_code import interleave_code
 from irkit.ir.instructions.instruction import Instruction
 from irkit.ir.stmt import For, Store
 
@@ -30,7 +31,8 @@ def _interleave(dtype: DType, group: int, lanes: int) -> Instruction:
         "meaning", (*operands, out), For(i, Const(0, I64), Const(lanes, I64), seq(*stores))
     )
     name = f"any_interleave_{group}x{lanes}_{dtype}"
-    return Instruction(name, meaning, _code(f"i{dtype.bits}", group, lanes), "")
+    code = interleave_code(group, lanes)
+    return Instruction(name, meaning, _code(f"i{dtype.bits}", group, lanes), "", (), code)
 
 
 def _code(element: str, group: int, lanes: int) -> str:

@@ -4,8 +4,10 @@ from functools import cache
 
 from irkit.core import IRKitError
 from irkit.ir.instructions.dot_products import dot_products
+from irkit.ir.instructions.fused_products import fused_products
 from irkit.ir.instructions.instruction import Instruction
 from irkit.ir.instructions.interleaves import interleaves
+from irkit.ir.instructions.tiles import tile_products
 
 _DEFINED: dict[str, Instruction] = {}
 
@@ -34,4 +36,5 @@ def known_instructions() -> tuple[Instruction, ...]:
 
 @cache
 def _shipped() -> dict[str, Instruction]:
-    return {row.name: row for row in (*dot_products(), *interleaves())}
+    rows = (*dot_products(), *fused_products(), *tile_products(), *interleaves())
+    return {row.name: row for row in rows}

@@ -53,7 +53,7 @@ class RecordingCompiler(StatementCompiler):
         super().find_barriers(body)
         held: set[int] = set()
         for stmt in nested_statements(body):
-            shares = isinstance(stmt, Allocate) and stmt.buffer.scope == "shared"
+            shares = isinstance(stmt, Allocate) and stmt.buffer.is_shared
             if shares or any(id(child) in held for child in children(stmt)):
                 held.add(id(stmt))
                 if isinstance(stmt, For) and stmt.kind == "thread":
@@ -138,7 +138,7 @@ class RecordingCompiler(StatementCompiler):
 
     def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
         super().inside_allocation(stmt, place)
-        if stmt.buffer.scope != "shared":
+        if not stmt.buffer.is_shared:
             return
         log, at = self.logs[place.memory][0], self.at_iteration
 

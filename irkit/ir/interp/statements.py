@@ -244,7 +244,7 @@ class StatementCompiler(ExpressionCompiler):
 
     def allocate(self, stmt: Allocate) -> None:
         buffer = stmt.buffer
-        shared = buffer.scope == "shared"
+        shared = buffer.is_shared
         place = self.new_place(buffer)
         given = buffer.strides is not None
         self.code.emit(

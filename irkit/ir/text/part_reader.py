@@ -5,9 +5,10 @@ from collections.abc import Callable
 from types import NoneType
 
 from irkit.core import Attrs, AttrValue, DTypeError, Span
-from irkit.ir.buffer import Buffer, scope_problem
+from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Sub, binary
+from irkit.ir.scopes import scope_problem
 from irkit.ir.stmt import Region
 from irkit.ir.text.bare_numbers import bare_number
 from irkit.ir.text.call_reader import CallReader, float_from

@@ -110,7 +110,7 @@ class ThreadConflicts:
             self._inside[loop] = {
                 allocate.buffer
                 for allocate in walk(loop.body, Allocate)
-                if allocate.buffer.scope != "shared"
+                if not allocate.buffer.is_shared
             }
         return self._inside[loop]
 

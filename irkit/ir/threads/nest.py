@@ -87,7 +87,7 @@ class UniformityInfo:
                     self.add(stmt.var)
             case Let() if not self.holds(stmt.value):
                 self.add(stmt.var)
-            case Allocate() if inside and stmt.buffer.scope != "shared":
+            case Allocate() if inside and not stmt.buffer.is_shared:
                 self.add(stmt.buffer)
             case View() if stmt.source in self._varying or not self.holds(stmt.offset):
                 self.add(stmt.buffer)

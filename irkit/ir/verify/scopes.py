@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from irkit.core import MAX_PROBLEMS, Attrs, Node, Problem, children
-from irkit.ir.buffer import Buffer, Load, scope_problem
+from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import UNSCHEDULED, PrimFunc, dimension_vars
+from irkit.ir.scopes import memory_scope, scope_problem
 from irkit.ir.stmt import For, Stmt
 from irkit.ir.verify.types import expression_problem
 
@@ -174,6 +175,10 @@ class LoopChecker:
         problem = scope_problem(buffer.scope)
         if problem is not None:
             self.report(f"{name}: {problem[0]}. {problem[1]}")
+        row = memory_scope(buffer.scope)
+        held = "" if row is None else row.type_problem(buffer.dtype)
+        if held:
+            self.report(f"{name}: {held}")
 
     def attrs(self, attrs: Attrs) -> None:
         """Check that attributes are data that can be printed."""

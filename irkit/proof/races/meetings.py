@@ -110,6 +110,6 @@ class ProvedConflicts(ThreadConflicts):
     def _private_to(self, access: GuardedAccess) -> tuple[For, ...]:
         """Return the loops whose threads each have memory of their own."""
         memory = self.table.memory(buffer_of(access))
-        if memory.scope == "shared":
+        if memory.is_shared:
             return ()
         return self.table.around.get(memory, ())

@@ -1,4 +1,4 @@
-"""Tensor intrinsics of the dot product instructions, and of the packing that they want.
+"""Tensor intrinsics of the instructions that add products, and of the packing that they want.
 
 A product reads groups of neighbours: four bytes, or two numbers of 16 bits, along the reduction.
 ``A`` has them anyway; ``B`` is packed, so that the groups of all lanes follow each other.
@@ -29,6 +29,23 @@ _SIGNED = (
     f"{{one}}({_SUMS}, cast({_ROW}, u8x4) ^ broadcast(u8(128), 4), {_GROUPS}) - "
     f"{{one}}(broadcast(i32(0), {{lanes}}), broadcast(u8(128), 4), {_GROUPS})"
 )
+_FUSED = """def fused(A: f16[1], B: f16[{lanes}], C: f16[{lanes}]):
+    for j in serial(0, {lanes}):
+        C[j] = C[j] + A[0] * B[j]
+"""
+_FUSED_AT_ONCE = """def fused(A: f16[1], B: f16[{lanes}], C: f16[{lanes}]):
+    C[ramp(0, 1, {lanes})] = {name}(C[ramp(0, 1, {lanes})], A[0], B[ramp(0, 1, {lanes})])
+"""
+_TILES = """def tiles(A: {a}[16, {row}], B: {b}[16, 16, {group}], C: {c}[16, 16]):
+    for i in serial(0, 16):
+        for j in serial(0, 16):
+            for k in serial(0, 16):
+                for n in serial(0, {group}):
+                    C[i, j] = C[i, j] + cast(A[i, k * {group} + n], {c}) * cast(B[k, j, n], {c})
+"""
+_TILES_AT_ONCE = """def tiles(A: {a}[16, {row}], B: {b}[16, 16, {group}], C: {c}[16, 16]):
+    C[{sums}] = {name}(C[{sums}], A[{rows}], B[{groups}])
+"""
 _PACK = """def pack(S: {b}[{group}, {lanes}], D: {b}[{lanes}, {group}]):
     for j in serial(0, {lanes}):
         for k in serial(0, {group}):
@@ -40,11 +57,18 @@ _PACK_ROWS = """def pack(S: {b}[{group}, {lanes}], D: {b}[{lanes}, {group}]):
 
 
 def dot_intrinsics() -> Iterator[TensorIntrin]:
-    """Iterate over the intrinsics of all dot product instructions: one of the name of each, of x86
-    also ``..._signed`` of two signed bytes, and ``pack_LANESxGROUP_TYPE``."""
+    """Iterate over the intrinsics of all instructions that add products.
+
+    Each has the name of its instruction; of ``vpdpbusd`` there is also ``..._signed`` of two signed
+    bytes. ``pack_LANESxGROUP_TYPE`` packs an operand.
+    """
     packs = dict[str, TensorIntrin]()
     for row in known_instructions():
-        if row.name.endswith("_one"):
+        if row.name.startswith("x86_tdp"):
+            yield _tiles(row)
+        elif row.name.startswith("x86_vfmaddph") and row.name.endswith("_one"):
+            yield _fused(row)
+        elif row.name.endswith("_one"):
             lanes, group = row.dtype.lanes, row.types[1].lanes
             yield _dot(row, row.types[1], f"{{one}}({_SUMS}, {_ROW}, {_GROUPS})", "")
             if "vpdpbusd" in row.name:
@@ -74,6 +98,41 @@ def _dot(row: Instruction, a: DType, value: str, ending: str) -> TensorIntrin:
     name = row.name.removesuffix("_one") + ending
     impl = _IMPL.format(value=value.format(**words), **words)
     return TensorIntrin(name, parse(_DESC.format(**words)), parse(impl))
+
+
+def _fused(row: Instruction) -> TensorIntrin:
+    words = {"lanes": row.dtype.lanes, "name": row.name}
+    desc, impl = parse(_FUSED.format(**words)), parse(_FUSED_AT_ONCE.format(**words))
+    return TensorIntrin(row.name.removesuffix("_one"), desc, impl)
+
+
+def _tiles(row: Instruction) -> TensorIntrin:
+    """Return the product of a tile of rows and one that is packed, added to a tile of sums."""
+    _, a, b = row.types
+    group = 4 // b.bytes
+    words = {
+        "a": a.element,
+        "b": b.element,
+        "c": row.dtype.element,
+        "group": group,
+        "row": 16 * group,
+        "name": row.name,
+        "sums": _places(256, 16),
+        "rows": _places(a.lanes, 16 * group),
+        "groups": _places(b.lanes, 16, group),
+    }
+    desc, impl = parse(_TILES.format(**words)), parse(_TILES_AT_ONCE.format(**words))
+    return TensorIntrin(row.name, desc, impl)
+
+
+def _places(lanes: int, *extents: int) -> str:
+    """Return the indices of all elements of a buffer, whose first extent is what is left."""
+    whole, found, step = f"ramp(0, 1, {lanes})", list[str](), 1
+    for extent in reversed(extents):
+        each = whole if step == 1 else f"{whole} // broadcast({step}, {lanes})"
+        found.append(f"{each} % broadcast({extent}, {lanes})")
+        step *= extent
+    return ", ".join([f"{whole} // broadcast({step}, {lanes})", *reversed(found)])
 
 
 def _pack(b: DType, lanes: int, group: int) -> TensorIntrin:

@@ -31,7 +31,7 @@ def check_shared(func: PrimFunc, primitive: str) -> None:
         if not loop.thread.startswith("threadIdx"):
             continue
         allocated = {allocate.buffer for allocate in walk(loop.body, on=Allocate)}
-        shared = {buffer for buffer in allocated if buffer.scope == "shared"}
+        shared = {buffer for buffer in allocated if buffer.is_shared}
         if shared:
             _check_threads(func, loop, shared, allocated - shared, primitive)
 

@@ -24,6 +24,7 @@ from irkit.schedule.arguments.builtin_intrinsics import builtin_intrinsics
 from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
+from irkit.schedule.checks.memory_scopes import check_scopes
 from irkit.schedule.checks.shared_memory import check_shared
 from irkit.schedule.checks.unordered_loops import check_meetings
 from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
@@ -248,6 +249,7 @@ class TracedSchedule:
         """Add the step to the span of each new statement, and check the function."""
         if self._func is before:
             return
+        check_scopes(self._func, primitive)
         check_shared(self._func, primitive)
         check_meetings(before, self._func, primitive)
         self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)

@@ -13,6 +13,7 @@ from irkit.ir import (
     I8,
     I32,
     U8,
+    Allocate,
     Instruction,
     InstructionCall,
     Load,
@@ -52,7 +53,8 @@ def operands() -> list[NDArray[Any]]:
 @pytest.mark.parametrize("row", known_instructions(), ids=lambda row: row.name)
 def test_each_meaning_is_valid_and_writes_the_result_only(row: Instruction) -> None:
     assert verify(row.meaning) == []
-    stores = [stmt.buffer for stmt in walk(row.meaning, Store)]
+    own = [stmt.buffer for stmt in walk(row.meaning, Allocate)]
+    stores = [stmt.buffer for stmt in walk(row.meaning, Store) if stmt.buffer not in own]
     assert stores
     assert all(buffer is row.meaning.params[-1] for buffer in stores)
 

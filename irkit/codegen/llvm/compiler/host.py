@@ -1,5 +1,6 @@
 """This machine as a target: triple, processor and features; and the set-up of LLVM for it."""
 
+import ctypes
 import re
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from irkit.codegen.llvm.compiler.processor import effective_features
 from irkit.core import IRKitError, Target
 
 llvm: Any = binding  # llvmlite comes without types.
+
+_ARCH_PRCTL, _REQUEST_STATE, _TILE_DATA = 158, 0x1023, 18
+"""A system call of Linux on x86-64, the request, and the number of the state."""
 
 
 @cache
@@ -36,10 +40,23 @@ def host_target() -> Target:
     """
     _ready()  # Callers go on to compile or link code.
     found: Any = llvm.get_host_cpu_features()
+    if found.get("amx-tile") and not _may_use_tiles():
+        found.update({name: False for name in found if name.startswith("amx-")})
     features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
     return Target(
         "llvm", llvm.get_host_cpu_name(), features, llvm.get_process_triple(), opt_level=3
     )
+
+
+def _may_use_tiles() -> bool:
+    """Ask for the state of AMX tiles, which Linux gives a process that asks for it, and its
+    children. Without it, the first instruction on tiles ends the process.
+
+    Source: Linux, Documentation/arch/x86/xstate.rst.
+    """
+    if not sys.platform.startswith("linux"):
+        return True
+    return bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_STATE, _TILE_DATA) == 0)
 
 
 @cache

@@ -9,8 +9,8 @@ from irkit.codegen.llvm.builder.scope import BufferPlace, Extent, FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type
 from irkit.codegen.llvm.expressions.expressions import evaluate
 from irkit.codegen.llvm.expressions.memory_access import as_i64
-from irkit.core import MOST_ELEMENTS, DTypeError
-from irkit.ir import I64, Buffer, Expr, as_int, strided_count
+from irkit.core import MOST_ELEMENTS, DTypeError, IRKitError
+from irkit.ir import I64, Buffer, Expr, MemoryScope, as_int, memory_scope, strided_count
 
 # Larger arrays go to the heap: threads have small stacks.
 STACK_ARRAY = 64 << 10
@@ -66,10 +66,14 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
         dims = [_reach(scope, buffer.shape, buffer.strides)]
     known = [dim for dim in dims if isinstance(dim, int)]
     size = math.prod(max(dim, 0) for dim in known) if len(known) == len(dims) else None
-    element, align = buffer.dtype.element, max(64, buffer.align)
-    if size is not None:
-        whole = size * element.bytes
-        if whole <= STACK_ARRAY and scope.stack_bytes + whole <= STACK_TOTAL:
+    element, rules = buffer.dtype.element, _rules(buffer)
+    whole = None if size is None else size * element.bytes
+    problem = rules.size_problem(whole)
+    if problem:
+        raise IRKitError(f"buffer {buffer.name!r}: {problem}", span=buffer.span)
+    align = max(64, buffer.align, rules.align)
+    if size is not None and whole is not None:
+        if _on_stack(scope, buffer, rules, whole):
             scope.stack_bytes += whole
             kind = f"[{max(size, 1)} x {memory_type(element)}]"
             place_buffer(scope, buffer, scope.text.alloca(f"{kind}, align {align}"))
@@ -78,6 +82,27 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     slot, pointer = _from_heap(scope, [*dims, element.bytes], align)
     place_buffer(scope, buffer, pointer)
     return slot
+
+
+def _rules(buffer: Buffer) -> MemoryScope:
+    found = memory_scope(buffer.scope)
+    if found is None:
+        raise IRKitError(f"there is no memory scope {buffer.scope!r}", span=buffer.span)
+    return found
+
+
+def _on_stack(scope: FunctionScope, buffer: Buffer, rules: MemoryScope, whole: int) -> bool:
+    """Return True if a buffer of so many bytes lies on the stack."""
+    room = STACK_TOTAL - scope.stack_bytes
+    if rules.place == "stack" and whole > room:
+        raise IRKitError(
+            f"buffer {buffer.name!r}: scope {rules.name!r} lies on the stack, where {room} bytes"
+            f" are left, found {whole}",
+            span=buffer.span,
+        )
+    if rules.place:
+        return rules.place == "stack"
+    return whole <= min(STACK_ARRAY, room)
 
 
 def _reach(scope: FunctionScope, shape: Sequence[Expr], strides: Sequence[Expr]) -> Extent:

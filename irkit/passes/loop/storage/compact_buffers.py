@@ -74,7 +74,7 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
 
 def _threads_around(func: PrimFunc, allocate: Allocate) -> set[Node]:
     """Return the variables of the threads that share a buffer although it is inside their loops."""
-    if allocate.buffer.scope != "shared":
+    if not allocate.buffer.is_shared:
         return set()
     return {loop.var for loop in enclosing(func).loops(allocate) if is_thread_loop(loop)}
 

@@ -107,7 +107,7 @@ class _StoragePlanner:
         buffer, first = allocate.buffer, room.members[0].buffer
         if (buffer.dtype, buffer.scope) != (first.dtype, first.scope):
             return False
-        if buffer.scope == "shared" and _is_in_threads(self.around.loops(allocate)):
+        if buffer.is_shared and _is_in_threads(self.around.loops(allocate)):
             return False  # Only barriers tell which threads still need it.
         size = _larger(buffer.shape[0], room.size)
         meeting = [m.buffer for m in room.members if self.live.interfere(m.buffer, buffer)]

@@ -294,7 +294,7 @@ class _Launch:
     def _common(self, stmt: Allocate, bound: frozenset[str]) -> Allocate:
         """Keep one buffer for the threads that shared it."""
         buffer = stmt.buffer
-        if buffer.scope == "shared" or len(bound) == len(self.axes):
+        if buffer.is_shared or len(bound) == len(self.axes):
             return stmt
         if bound:
             raise _CannotLaunch(f"{buffer.name!r} is shared by some axes and not by others")

@@ -289,7 +289,7 @@ def _waits(loop: For) -> bool:
     for node in walk(loop.body, (Call, Allocate)):
         if isinstance(node, Call) and node.name == "barrier":
             return True
-        if isinstance(node, Allocate) and node.buffer.scope == "shared":
+        if isinstance(node, Allocate) and node.buffer.is_shared:
             return True
     return False
 

@@ -131,6 +131,10 @@ def _inverse(
     block: Block, image: Sequence[Expr], new: Sequence[Var], extents: Sequence[int], what: str
 ) -> dict[Node, Node]:
     """Solve for the old axes; verified by substituting the map, and by counting points."""
+    single: dict[Node, Node] = {
+        axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)
+    }
+    image = [simplify(substitute(part, single)) for part in image]
     ranges = inside_extents(block, {})
     turned = Block(
         "",
@@ -148,11 +152,12 @@ def _inverse(
     forth: dict[Node, Node] = dict(zip(new, image, strict=True))
     found: dict[Node, Node] = {}
     for axis in block.axes:
+        if axis.var in single:
+            found[axis.var] = single[axis.var]
+            continue
         back = digits.get(axis.var)
         if back is None:
             back = points.by_axes(axis.var)
-        if back is None and is_const(axis.extent, 1):
-            back = const(0, axis.var.dtype)
         if back is None or not points.alike(substitute(back, forth), axis.var):
             raise ScheduleError(
                 f"cannot {what}: cannot express axis {axis.var.name!r} by the new ones",

@@ -84,7 +84,7 @@ def _check_leaves(path: Sequence[Stmt], at: int, buffer: Buffer, block: Block, w
                 f"block {stmt.name!r} declares what it accesses, which does not include that memory"
             )
     threads = (stmt.kind == "thread" for stmt in path[:at] if isinstance(stmt, For))
-    if buffer.scope == "shared" and any(threads):
+    if buffer.is_shared and any(threads):
         reason = "other threads may still need it"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)

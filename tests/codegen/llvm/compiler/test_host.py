@@ -12,6 +12,7 @@ from irkit.codegen import (
     optimise,
     runnable_target,
 )
+from irkit.codegen.llvm.compiler import host
 from irkit.core import IRKitError, Target
 from irkit.ir import F32, Buffer, Const, For, PrimFunc, Store, Var, index
 from irkit.runtime import compile_functions
@@ -102,3 +103,26 @@ def test_object_files_for_other_machines_can_be_made() -> None:
     assert compile_object(emit([small], target), target)[:4] == b"\x7fELF"
     other = complete_target(Target(triple="aarch64-unknown-linux-gnu"))
     assert compile_object(emit([small], other), other)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize(("answer", "sign"), [(0, "+"), (-1, "-")])
+def test_tiles_count_only_where_the_system_gives_them(
+    answer: int, sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[tuple[int, ...]]()
+
+    class Library:
+        def __init__(self, name: None) -> None:
+            assert name is None
+
+        def syscall(self, *numbers: int) -> int:
+            asked.append(numbers)
+            return answer
+
+    found = {"amx-tile": True, "amx-int8": True, "avx2": True}
+    monkeypatch.setattr(host.llvm, "get_host_cpu_features", lambda: found)
+    monkeypatch.setattr(host.ctypes, "CDLL", Library)
+    monkeypatch.setattr(host.sys, "platform", "linux")
+    features = host.host_target.__wrapped__().features
+    assert features == (f"{sign}amx-int8", f"{sign}amx-tile", "+avx2")
+    assert asked == [(158, 0x1023, 18)]

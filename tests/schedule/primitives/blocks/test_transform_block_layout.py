@@ -35,6 +35,23 @@ def test_a_block_runs_its_points_by_the_new_axes(
 
 
 @pytest.mark.parametrize(
+    ("shape", "index_map", "expected"),
+    [
+        ((1, 6, 8), lambda i, j, r: (i * 6 + j, r), ["6", "8"]),
+        ((6, 1, 8), lambda i, j, r: (j * 6 + i, r), ["6", "8"]),
+        ((6, 1, 8), lambda i, j, r: (i, r), ["6", "8"]),
+        ((6, 4, 1), lambda i, j, r: (i, j), ["6", "4"]),
+    ],
+)
+def test_an_axis_of_one_point_needs_no_place_in_the_map(
+    shape: tuple[int, int, int], index_map: Callable[..., Any], expected: list[str]
+) -> None:
+    sch = Schedule(matmul(*shape), check="each")
+    sch.transform_block_layout(sch.get_block("C"), index_map)
+    assert loop_extents(sch, "C") == expected
+
+
+@pytest.mark.parametrize(
     ("index_map", "reason"),
     [
         (lambda i, j, r: (i, j), "cannot express axis"),
