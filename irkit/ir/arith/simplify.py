@@ -68,21 +68,7 @@ def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -
     If nothing changes, the same object is returned. The type is preserved, and so is the value, for
     all values of the variables within their ranges that satisfy the facts.
     """
-    if isinstance(expr, (Var, Const)) and not facts:
-        return expr
-    known = Knowledge(ranges)
-    assumed = tuple(facts)
-    claims = current_claims()
-    if assumed:
-        plain = [Simplifier(Knowledge(ranges)).run(fact) for fact in assumed]
-        if claims is not None:
-            pairs = zip(assumed, plain, strict=True)
-            claims += [claim_of(a, b, ranges) for a, b in pairs if a is not b]
-        known.assume(plain)
-    made = Simplifier(known).run(expr)
-    if claims is not None and made is not expr:
-        claims.append(claim_of(expr, made, ranges, assumed))
-    return made
+    return Simplification(ranges, facts).of(expr)
 
 
 def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> bool:
@@ -91,6 +77,44 @@ def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> b
     False means only that no proof was found.
     """
     return comparison.as_bool(simplify(cond, ranges, facts)) is True
+
+
+class Simplification:
+    """Simplifies the expressions of one place of a program, all under the same ranges and facts.
+
+    The facts are taken in once, and what the expressions share is visited once. Equal parts of
+    different expressions get the form of the first.
+    """
+
+    def __init__(self, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> None:
+        self.ranges = ranges
+        self.facts = tuple(facts)
+        self._simplifier: Simplifier | None = None
+        self._alive: list[Expr] = []  # Nodes are known by id.
+
+    def of(self, expr: Expr) -> Expr:
+        """Return the simplest form of an expression, or the same object if nothing changes."""
+        if isinstance(expr, (Var, Const)) and not self.facts:
+            return expr
+        if self._simplifier is None:
+            self._simplifier = Simplifier(self._known())
+        self._alive.append(expr)
+        made = self._simplifier.run(expr)
+        claims = current_claims()
+        if claims is not None and made is not expr:
+            claims.append(claim_of(expr, made, self.ranges, self.facts))
+        return made
+
+    def _known(self) -> Knowledge:
+        known = Knowledge(self.ranges)
+        if self.facts:
+            plain = [Simplifier(Knowledge(self.ranges)).run(fact) for fact in self.facts]
+            claims = current_claims()
+            if claims is not None:
+                pairs = zip(self.facts, plain, strict=True)
+                claims += [claim_of(a, b, self.ranges) for a, b in pairs if a is not b]
+            known.assume(plain)
+        return known
 
 
 class Simplifier:
