@@ -159,8 +159,8 @@ class _StatementRun:
         self.stmts = run
         self.lines = [self._line(at, stmt) for at, stmt in enumerate(run)]
 
-    def _version(self, expr: Expr) -> Hashable:
-        return self.versions[self._root(expr.buffer)] if isinstance(expr, Load) else 0
+    def _version(self, load: Load) -> Hashable:
+        return self.versions[self._root(load.buffer)]
 
     def _root(self, buffer: Buffer) -> Buffer:
         while buffer in self.sources:
