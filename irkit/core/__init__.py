@@ -36,6 +36,7 @@ from irkit.core.field_checks import (
 )
 from irkit.core.files import (
     atomic_write as atomic_write,
+    cache_folder as cache_folder,
 )
 from irkit.core.limits import (
     ALIGNMENT as ALIGNMENT,
