@@ -10,7 +10,7 @@ from tests.mutation.trials.programs import fixed_programs, steps_of
 
 
 @pytest.mark.parametrize(
-    "part", [slice(0, None, 3), pytest.param(slice(None), marks=pytest.mark.long)]
+    "part", [slice(0, None, 6), pytest.param(slice(None), marks=pytest.mark.long)]
 )
 def test_the_passes_as_they_are_have_no_fault(part: slice) -> None:
     cases = [case for case in fixed_programs() if case.name not in KERNELS][part]

@@ -22,10 +22,10 @@ from irkit.fuzz.generators.reference.onnx_reference import (
 from tests.frontend.onnx.models import floats, model_of
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
-SHORT = ("squeezenet", "resnet50")
+SHORT = ("squeezenet",)
 LONG = (
-    "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "shufflenet", "vgg19",
-    "zfnet512",
+    "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet",
+    "vgg19", "zfnet512",
 )  # fmt: skip
 NETWORKS = [*SHORT, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 

@@ -15,6 +15,7 @@ from irkit.inspector_web.server.http_server import Server
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import FAILING, matmul_trace, opened, relu_model
 
+LONG = bool(os.environ.get("IRKIT_LONG"))
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
 MOSTLY_LIGHT = pytest.mark.parametrize(
     "theme", ["light", pytest.param("dark", marks=pytest.mark.long)]
@@ -69,23 +70,26 @@ def test_every_view_of_a_kernel(watch: Watch, server: Server, theme: str) -> Non
     page = entered(watch, server, theme)
     places = {
         "side by side": "step=4&line=R3&blame=1&hide=1&details=1",
-        "inline": "step=4&view=inline&whole=1&hide=1",
-        "nothing changed": "step=0&filter=canon",
-        "two stages": "step=24&from=0.0.b&names=1&hide=1",
         "nest": "step=4&show=nest&hide=1",
-        "native": "step=24&show=llvm&hide=1",
-        "two runs": "step=24&beside=1",
-        "time": "step=4&show=time&hide=1",
     }
-    if theme == "light":
-        places["re-run"] = "step=4&show=rerun&hide=1"
-    elif not os.environ.get("IRKIT_LONG"):
-        places = {name: places[name] for name in ("side by side", "nest")}
+    if theme == "light" or LONG:
+        places |= {
+            "nothing changed": "step=0&filter=canon",
+            "native": "step=24&show=llvm&hide=1",
+            "two runs": "step=24&beside=1",
+            "time": "step=4&show=time&hide=1",
+        }
+    if LONG:
+        places |= {
+            "inline": "step=4&view=inline&whole=1&hide=1",
+            "two stages": "step=24&from=0.0.b&names=1&hide=1",
+            "re-run": "step=4&show=rerun&hide=1",
+        }
     found: dict[str, list[str]] = {}
     for name, place in places.items():
         going(page, server, place)
         found[name] = serious(page)
-    if theme == "light" or os.environ.get("IRKIT_LONG"):
+    if theme == "light" or LONG:
         found |= in_use(page, server)
     assert {name: each for name, each in found.items() if each} == {}
 

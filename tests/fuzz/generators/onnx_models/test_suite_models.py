@@ -51,7 +51,7 @@ def test_a_number_draws_the_same_model_and_arrays() -> None:
 
 
 def test_samples_are_of_many_operators_and_changed_in_every_way() -> None:
-    samples = [draw_suite_model(picks_of(number)) for number in range(400)]
+    samples = [draw_suite_model(picks_of(number)) for number in range(250)]
     assert len({operator_of(sample) for sample in samples}) > 90
     changes = {each for sample in samples for each in sample.features if each[:7] == "changed"}
     assert len(changes) == 8
@@ -70,7 +70,7 @@ def test_models_that_onnx_does_not_allow_are_refused_or_mean_what_they_say() -> 
 
 @pytest.mark.parametrize("native", [False, True])
 def test_samples_are_right(native: bool) -> None:
-    for number in range(25 if native else 100):
+    for number in range(15 if native else 50):
         found = judged(number, native=native)
         assert found.ok, (number, found.message)
 
