@@ -5,9 +5,9 @@ import gc
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit.core import Node, rewrite, substitute
+from irkit.core import Node, rewrite, substitute, walk
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
-from irkit.ir import Const, Expr, For, Load, PrimFunc, Store, Var, eq, parse, verify
+from irkit.ir import Const, Expr, For, Load, PrimFunc, Store, Var, eq, parse, seq, verify
 from irkit.ir.verify.valid_expressions import remember_valid, valid_before
 
 TEXT = """
@@ -43,8 +43,8 @@ def after(before: PrimFunc, func: PrimFunc) -> list[str]:
 
 def moved(func: PrimFunc) -> PrimFunc:
     """Use the expressions of the first loop in the second."""
-    first, second = func.body.stmts  # pyright: ignore[reportAttributeAccessIssue]
-    return func.replace(body=func.body.replace(stmts=(first, second.replace(body=first.body))))
+    first, second = walk(func.body, For)
+    return func.replace(body=seq(first, second.replace(body=first.body)))
 
 
 def test_a_valid_expression_outside_of_its_scope_is_reported() -> None:
@@ -68,7 +68,7 @@ def test_a_new_expression_is_checked() -> None:
 
 def test_a_valid_expression_in_the_wrong_field_is_reported() -> None:
     before = parse(TEXT)
-    index = next(iter(before.body.stmts[0].body.indices))  # pyright: ignore[reportAttributeAccessIssue]
+    index = next(walk(before.body, Store)).indices[0]
     broken = before.replace(body=index)
     assert after(before, broken) == anew(broken) != []
 
