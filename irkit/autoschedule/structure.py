@@ -35,6 +35,8 @@ def estimate(extent: Expr, estimates: Estimates) -> int | None:
     known = as_int(extent)
     if known is not None or not estimates:
         return known
+    if isinstance(extent, Var):
+        return estimates.get(extent)
     used = {var for var in free_symbols(extent) if isinstance(var, Var)}
     if not used <= set(estimates):
         return None

@@ -36,6 +36,7 @@ from irkit.core.field_checks import (
 )
 from irkit.core.files import (
     atomic_write as atomic_write,
+    cache_folder as cache_folder,
 )
 from irkit.core.limits import (
     ALIGNMENT as ALIGNMENT,
@@ -134,6 +135,7 @@ from irkit.core.text.tokens import (
 from irkit.core.walk import (
     count_nodes as count_nodes,
     postorder as postorder,
+    statements_postorder as statements_postorder,
     symbols_bound as symbols_bound,
     symbols_used as symbols_used,
     walk as walk,

@@ -2,7 +2,7 @@
 
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
@@ -100,17 +100,21 @@ _PLAIN = frozenset({"str", "int", "bool", "float", "Span | None"})
 
 
 def check_fields(
-    root: Node, valid: Mapping[type[Any], Callable[[Any], bool]], *, limit: int = MAX_PROBLEMS
+    root: Node,
+    valid: Mapping[type[Any], Callable[[Any], bool]],
+    *,
+    limit: int = MAX_PROBLEMS,
+    known: Iterable[int] = (),
 ) -> list[Problem]:
     """List the fields below a node that do not hold what their annotation requires.
 
     Symbols introduced or used below the node are checked too. Each object is checked once, and at
     most ``limit`` problems are listed. ``valid`` maps classes of data with fields of their own to a
-    predicate.
+    predicate. Nodes whose ``id`` is in ``known`` were checked before, with all below them.
     """
     problems: list[Problem] = []
     stack: list[Node] = [root]
-    seen = {id(root)}
+    seen = {id(root), *known}
     mark, push, checkers = seen.add, stack.append, _CHECKERS
     while stack and len(problems) < limit:
         node = stack.pop()

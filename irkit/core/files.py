@@ -1,9 +1,10 @@
-"""Write files whole or not at all."""
+"""Write files whole or not at all; the folder of caches."""
 
 import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -42,3 +43,31 @@ def _pour(source: Path, device: Path) -> None:
     """Copy to a device or a pipe, which must not be replaced by a file."""
     with source.open("rb") as made, device.open("wb") as file:
         shutil.copyfileobj(made, file)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of caches, created if necessary; None if caching is off or others can
+    write to the folder.
+
+    It is ``IRKIT_CACHE_DIR``, or ``irkit`` in the user's cache folder; ``IRKIT_CACHE=0`` turns
+    caching off.
+    """
+    environment = os.environ
+    if environment.get("IRKIT_CACHE") == "0":
+        return None
+    given = environment.get("IRKIT_CACHE_DIR")
+    if given:
+        return _usable(Path(given))
+    root = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return _usable(Path(root) / "irkit")
+
+
+def _usable(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+        return None
+    return folder if stat.S_ISDIR(found.st_mode) else None

@@ -74,7 +74,7 @@ def _init_blocks(func: PrimFunc) -> list[Problem]:
 
 
 def _deep_accesses(func: PrimFunc) -> list[Problem]:
-    if all(len(node.indices) == 1 for node in walk(func.body, (Load, Store))):
+    if _all_flat(func.body):
         return []
     found = list[Problem]()
     stmt: Node = func
@@ -85,6 +85,19 @@ def _deep_accesses(func: PrimFunc) -> list[Problem]:
             message = f"buffer {node.buffer.name!r} is accessed with {len(node.indices)} indices"
             found.append(Problem(message, stmt))
     return found
+
+
+def _all_flat(body: Stmt) -> bool:
+    stack: list[Node] = [body]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, (Load, Store)) and len(node.indices) != 1:
+                return False
+            stack += children(node)
+    return True
 
 
 def _loops(func: PrimFunc, kind: LoopKind) -> list[Problem]:

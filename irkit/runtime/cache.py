@@ -8,7 +8,6 @@ missing.
 
 import hashlib
 import os
-import stat
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ import llvmlite
 from llvmlite import binding
 
 from irkit.codegen import EMITTER_VERSION, compile_object, complete_target
-from irkit.core import Target
+from irkit.core import Target, cache_folder
 
 llvm: Any = binding  # llvmlite comes without types.
 _MAGIC = b"irkit object 1\n"
@@ -39,29 +38,6 @@ def object_for(llvm_text: str, target: Target, *, unroll: bool = True) -> bytes:
         found = compile_object(llvm_text, target, unroll=unroll)
         _write(path, found)
     return found
-
-
-def cache_folder() -> Path | None:
-    """Return the folder, created if necessary; None if caching is off or the folder is unsafe."""
-    environment = os.environ
-    if environment.get("IRKIT_CACHE") == "0":
-        return None
-    given = environment.get("IRKIT_CACHE_DIR")
-    if given:
-        return _usable(Path(given))
-    root = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return _usable(Path(root) / "irkit")
-
-
-def _usable(folder: Path) -> Path | None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except OSError:
-        return None
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        return None
-    return folder if stat.S_ISDIR(found.st_mode) else None
 
 
 @cache

@@ -68,12 +68,17 @@ def symbols_read(stmt: Stmt) -> set[Node]:
     """Return the symbols that a statement itself refers to, in its expressions and in the shapes of
     the buffers it introduces, except for the buffer that a store writes."""
     found: set[Node] = set() if isinstance(stmt, Store) else set(uses(stmt))
-    roots = [child for child in children(stmt) if not isinstance(child, Stmt)]
-    roots += [part for symbol in _bound(stmt) for part in parts(symbol)]
-    for node in (inner for root in roots for inner in walk(root)):
-        found.update(uses(node))
+    stack = [child for child in children(stmt) if not isinstance(child, Stmt)]
+    stack += [part for symbol in _bound(stmt) for part in parts(symbol)]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
         if isinstance(node, Var):
             found.add(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            found.update(uses(node))
+            stack += children(node)
     return found
 
 

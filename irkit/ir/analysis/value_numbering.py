@@ -5,8 +5,11 @@ once, at any depth.
 """
 
 from collections.abc import Callable, Hashable
+from functools import cache
+from operator import attrgetter
 
-from irkit.core import Field, children, fields, postorder
+from irkit.core import children, fields, postorder
+from irkit.ir.buffer import Load
 from irkit.ir.expr import Const, Expr, Var
 
 
@@ -17,11 +20,12 @@ class ValueNumbering:
     Two loads with different results of ``version`` never share a number.
     """
 
-    def __init__(self, version: Callable[[Expr], Hashable] = lambda load: 0) -> None:
+    def __init__(self, version: Callable[[Load], Hashable] = lambda load: 0) -> None:
         self.version = version
         self.exprs: list[Expr] = []
         self._numbers: dict[Hashable, int] = {}
         self._seen: dict[int, int] = {}
+        self._loading: set[int] = set()  # Nodes seen that are loads, or have loads below them.
         self._alive: list[Expr] = []
 
     def of(self, expr: Expr) -> int:
@@ -31,7 +35,7 @@ class ValueNumbering:
             return seen[id(expr)]
         self._alive.append(expr)
         below = children(expr)
-        known = all(id(child) in seen for child in below)
+        known = all(map(seen.__contains__, map(id, below)))
         for node in (expr,) if known else postorder(expr):
             if id(node) not in seen:
                 assert isinstance(node, Expr)
@@ -39,8 +43,11 @@ class ValueNumbering:
         return seen[id(expr)]
 
     def forget(self) -> None:
-        """Forget all nodes seen: from here on, loads can return other values."""
-        self._seen.clear()
+        """Forget the loads seen, and what they are part of: from here on, they can return other
+        values."""
+        for key in self._loading:
+            del self._seen[key]
+        self._loading.clear()
 
     def _number(self, node: Expr) -> int:
         key = self._key(node)
@@ -51,13 +58,23 @@ class ValueNumbering:
         return number
 
     def _key(self, node: Expr) -> Hashable:
-        if isinstance(node, (Var, Const)):
+        cls = node.__class__
+        if cls is Var or cls is Const:
             return node
-        own = [_own(node, field) for field in fields(type(node)) if field.kind != "child"]
-        below = [self._seen[id(child)] for child in children(node)]
-        return (type(node), self.version(node), *own, *below)
+        below = children(node)
+        numbers = [self._seen[id(child)] for child in below]
+        if isinstance(node, Load):
+            self._loading.add(id(node))
+            return (cls, self.version(node), *_own(cls)(node), *numbers)
+        if self._loading and not self._loading.isdisjoint(map(id, below)):
+            self._loading.add(id(node))
+        return (cls, *_own(cls)(node), *numbers)
 
 
-def _own(node: Expr, field: Field) -> Hashable:
-    value = getattr(node, field.name)
-    return id(value) if field.kind == "use" else value
+@cache
+def _own(cls: type[Expr]) -> Callable[[Expr], tuple[Hashable, ...]]:
+    """Return a function that lists what a node of a class holds beside other expressions."""
+    data = [field.name for field in fields(cls) if field.kind not in ("child", "use")]
+    used = [attrgetter(field.name) for field in fields(cls) if field.kind == "use"]
+    held = attrgetter(*data, "__class__")
+    return lambda node: (*held(node), *[id(read(node)) for read in used])

@@ -36,6 +36,7 @@ from irkit.ir.arith.ranges import (
     loop_ranges as loop_ranges,
 )
 from irkit.ir.arith.simplify import (
+    Simplification as Simplification,
     prove as prove,
     simplify as simplify,
 )

@@ -9,18 +9,22 @@ Piece = tuple[Expr, int]
 
 
 def emit(atoms: Atoms, found: Sum, dtype: DType) -> Expr:
-    """Return a sum as an expression in canonical form."""
+    """Return a sum as an expression in canonical form, and the same sum twice as one object."""
     if len(found.terms) == 1 and not found.constant and dtype.lanes == 1:
         ((product, c),) = found.terms.items()
         if c == 1 and len(product) == 1:
             return atoms.shown[product[0]]
     found = normal(found, dtype)
-    if dtype.lanes > 1:
-        expr = _vector(atoms, found, dtype)
-    else:
-        pieces = [(_product(atoms, p, dtype), c) for p, c in found.terms.items()]
-        expr = _chain(pieces, found.constant, dtype)
-    atoms.enter(expr, found)
+    known = tuple(found.terms.items()), found.constant, dtype
+    expr = atoms.emitted.get(known)
+    if expr is None:
+        if dtype.lanes > 1:
+            expr = _vector(atoms, found, dtype)
+        else:
+            pieces = [(_product(atoms, p, dtype), c) for p, c in found.terms.items()]
+            expr = _chain(pieces, found.constant, dtype)
+        atoms.emitted[known] = expr
+        atoms.enter(expr, found)
     return expr
 
 

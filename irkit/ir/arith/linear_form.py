@@ -13,7 +13,7 @@ from irkit.core import substitute
 from irkit.ir.arith.bounds import NOTHING
 from irkit.ir.arith.emit import emit
 from irkit.ir.arith.interval import Ranges
-from irkit.ir.arith.simplify import simplify
+from irkit.ir.arith.simplify import Simplification
 from irkit.ir.arith.sums import Atoms, Product, Sum, add_terms, is_region, normal
 from irkit.ir.dtype import I64, DType
 from irkit.ir.expr import Cast, Const, Expr, FloorDiv, FloorMod, Mul, Var, convert
@@ -129,6 +129,7 @@ class IndexSums(Atoms):
         # Atoms are compared as they are written: a load and a variable that holds what it found
         # earlier can differ, so inside an atom a variable does not stand for its value.
         self._written = Atoms(ranges)
+        self._plain = Simplification(ranges)
         for value in self.values.values():  # In this order, a chain of lets causes no recursion.
             self.sum_of(value)
 
@@ -142,6 +143,10 @@ class IndexSums(Atoms):
         if total is None:
             return Const(found.constant, I64)
         return total + found.constant if found.constant else total
+
+    def simplest(self, expr: Expr) -> Expr:
+        """Return the simplest form of an expression, with their values in place of variables."""
+        return self._plain.of(substitute(expr, self.values) if self.values else expr)
 
     def _sum(self, node: Expr) -> Sum:
         if isinstance(node, Var) and node in self.values:
@@ -166,7 +171,7 @@ class IndexSums(Atoms):
             return self.sum_of(node.value)
         if isinstance(node, (FloorDiv, FloorMod)):
             # A tiled layout: `(outer * 8 + inner) // 8` is a sum once axes are loops.
-            plain = simplify(substitute(node, self.values), self.ranges)
+            plain = self.simplest(node)
             return None if isinstance(plain, (FloorDiv, FloorMod)) else self.sum_of(plain)
         return None
 

@@ -13,7 +13,7 @@ Principles:
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from irkit.core import Node, children, postorder, with_fields
+from irkit.core import Node, children, with_fields
 from irkit.ir.arith import comparison
 from irkit.ir.arith.bitwise import bits_by, bits_of_equal
 from irkit.ir.arith.bounds import NOTHING
@@ -25,6 +25,7 @@ from irkit.ir.arith.interval import Ranges, fitted, limits, wrap
 from irkit.ir.arith.knowledge import Knowledge
 from irkit.ir.arith.sums import Sum, is_region, normal
 from irkit.ir.arith.transfer import times
+from irkit.ir.arith.unsimplified import unsimplified
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
@@ -68,21 +69,7 @@ def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -
     If nothing changes, the same object is returned. The type is preserved, and so is the value, for
     all values of the variables within their ranges that satisfy the facts.
     """
-    if isinstance(expr, (Var, Const)) and not facts:
-        return expr
-    known = Knowledge(ranges)
-    assumed = tuple(facts)
-    claims = current_claims()
-    if assumed:
-        plain = [Simplifier(Knowledge(ranges)).run(fact) for fact in assumed]
-        if claims is not None:
-            pairs = zip(assumed, plain, strict=True)
-            claims += [claim_of(a, b, ranges) for a, b in pairs if a is not b]
-        known.assume(plain)
-    made = Simplifier(known).run(expr)
-    if claims is not None and made is not expr:
-        claims.append(claim_of(expr, made, ranges, assumed))
-    return made
+    return Simplification(ranges, facts).of(expr)
 
 
 def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> bool:
@@ -91,6 +78,44 @@ def prove(cond: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> b
     False means only that no proof was found.
     """
     return comparison.as_bool(simplify(cond, ranges, facts)) is True
+
+
+class Simplification:
+    """Simplifies the expressions of one place of a program, all under the same ranges and facts.
+
+    The facts are taken in once, and what the expressions share is visited once. Where a part of
+    one expression is written anew, it is the same object in the others.
+    """
+
+    def __init__(self, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> None:
+        self.ranges = ranges
+        self.facts = tuple(facts)
+        self._simplifier: Simplifier | None = None
+        self._alive: list[Expr] = []  # Nodes are known by id.
+
+    def of(self, expr: Expr) -> Expr:
+        """Return the simplest form of an expression, or the same object if nothing changes."""
+        if isinstance(expr, (Var, Const)) and not self.facts:
+            return expr
+        if self._simplifier is None:
+            self._simplifier = Simplifier(self._known())
+        self._alive.append(expr)
+        made = self._simplifier.run(expr)
+        claims = current_claims()
+        if claims is not None and made is not expr:
+            claims.append(claim_of(expr, made, self.ranges, self.facts))
+        return made
+
+    def _known(self) -> Knowledge:
+        known = Knowledge(self.ranges)
+        if self.facts:
+            plain = [Simplifier(Knowledge(self.ranges)).run(fact) for fact in self.facts]
+            claims = current_claims()
+            if claims is not None:
+                pairs = zip(self.facts, plain, strict=True)
+                claims += [claim_of(a, b, self.ranges) for a, b in pairs if a is not b]
+            known.assume(plain)
+        return known
 
 
 class Simplifier:
@@ -103,18 +128,11 @@ class Simplifier:
     def run(self, root: Expr) -> Expr:
         """Simplify one expression."""
         done = self.done
-        order = postorder(root)
-        inside = _inner_nodes(root, order)
-        for visited in order:
-            node = cast(Expr, visited)
-            cls = node.__class__
-            if cls is Var or cls is Const:
-                done[id(node)] = node
-                continue
-            if id(node) in inside or id(node) in done:
-                continue
-            rule = RULES.get(cls)
-            done[id(node)] = _folded(self.rebuilt(node) if rule is None else rule(self, node))
+        order, inside = unsimplified(root, done)
+        for node in order:
+            if id(node) not in inside:
+                rule = RULES.get(node.__class__)
+                done[id(node)] = _folded(self.rebuilt(node) if rule is None else rule(self, node))
         return done[id(root)]
 
     def rebuilt(self, node: Expr) -> Expr:
@@ -143,25 +161,6 @@ def _folded(node: Expr) -> Expr:
             return node
     found = fold(node)
     return node if found is None else found
-
-
-def _inner_nodes(root: Node, order: list[Node]) -> set[int]:
-    """Return the nodes that only occur as parts of the sum of their one parent."""
-    regions: set[int] = set()
-    inside: set[int] = set()
-    outside: set[int] = {id(root)}
-    for node in order:
-        cls = node.__class__
-        if cls is Var or cls is Const:
-            continue
-        if is_region(node):
-            regions.add(id(node))
-            for child in children(node):
-                # A shared node is simplified once, as a sum of its own.
-                (outside if id(child) in inside else inside).add(id(child))
-        else:
-            outside.update([id(child) for child in children(node)])
-    return (regions & inside) - outside
 
 
 def _add(self: Simplifier, node: Binary) -> Expr:

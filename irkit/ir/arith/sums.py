@@ -130,6 +130,7 @@ class Atoms:
         self.wide: set[int] = set()  # Atoms that differ from lane to lane.
         self.written: dict[Product, Product] = {}  # Products in the order they were first seen.
         self.sums: dict[int, Sum] = {}
+        self.emitted: dict[Hashable, Expr] = {}  # What sums were written as.
         self._numbers: dict[Hashable, int] = {}
         self._kept: list[Node] = []  # Keeps nodes alive, so that no id is reused.
 

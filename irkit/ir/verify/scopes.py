@@ -13,6 +13,7 @@ from irkit.ir.function import UNSCHEDULED, PrimFunc, dimension_vars
 from irkit.ir.scopes import memory_scope, scope_problem
 from irkit.ir.stmt import For, Stmt
 from irkit.ir.verify.types import expression_problem
+from irkit.ir.verify.valid_expressions import ValidExpressions
 
 MAX_STRING = 1 << 14
 _THREAD = re.compile(r"(threadIdx|blockIdx|vthread)(\.[xyz])?\Z")
@@ -22,9 +23,14 @@ class LoopChecker:
     """Walk over a function that tracks the symbols in scope."""
 
     def __init__(
-        self, func: PrimFunc, rules: "Mapping[type[Node], Callable[[LoopChecker, Any], None]]"
+        self,
+        func: PrimFunc,
+        rules: "Mapping[type[Node], Callable[[LoopChecker, Any], None]]",
+        known: ValidExpressions,
     ) -> None:
         self.rules = rules
+        self.known = known
+        self.valid: dict[int, tuple[Node, ...]] = {}
         self.problems: list[Problem] = []
         self.at: Node = func
         self._scope: set[int] = set()
@@ -94,25 +100,44 @@ class LoopChecker:
 
     def expr(self, root: Expr) -> DType:
         """Check an expression of the current statement, and return its type."""
+        used = self.valid.get(id(root))
+        if used is None:
+            used = self.known.get(id(root))
+        if used is None:
+            used = self._new(root)
+        else:
+            for symbol in used:
+                self.use(symbol)
+        self.valid[id(root)] = used
+        return root.dtype
+
+    def _new(self, root: Expr) -> tuple[Node, ...]:
+        """Check an expression that was in no valid function, and return the symbols it uses."""
         stack: list[Node] = [root]
         seen: set[int] = set()
+        used: dict[Node, None] = {}
+        typed = self._typed
         while stack:
             node = stack.pop()
-            if id(node) in seen:
+            key = id(node)
+            if key in seen:
                 continue
-            seen.add(id(node))
+            seen.add(key)
             if isinstance(node, Var):
+                used[node] = None
                 self.use(node)
                 continue
             if isinstance(node, Load):
+                used[node.buffer] = None
                 self.use(node.buffer)
-            if id(node) not in self._typed:
-                self._typed.add(id(node))
+            if key not in typed:
+                typed.add(key)
                 found = expression_problem(node)  # pyright: ignore[reportArgumentType] -- what is none is reported
                 if found is not None:
                     self.report(found)
-            stack.extend(children(node))
-        return root.dtype
+            if node.__class__ is not Const:
+                stack.extend(children(node))
+        return tuple(used)
 
     def integer(self, expr: Expr, what: str) -> DType:
         """Check an expression that must be a scalar integer."""

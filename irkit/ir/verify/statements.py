@@ -25,6 +25,7 @@ from irkit.ir.stmt import (
 )
 from irkit.ir.verify.scopes import MAX_STRING, LoopChecker
 from irkit.ir.verify.types import access_lanes, access_problem
+from irkit.ir.verify.valid_expressions import remember_valid, valid_before
 
 
 def verify(func: PrimFunc) -> list[Problem]:
@@ -32,13 +33,16 @@ def verify(func: PrimFunc) -> list[Problem]:
     valid."""
     if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass can return anything
         return [Problem(f"{type(func).__name__} is not a function of loop IR")]
-    broken = check_fields(func, {DType: DType.is_known}, limit=MAX_PROBLEMS)
+    _before, known = valid_before()  # The function keeps what is known alive.
+    broken = check_fields(func, {DType: DType.is_known}, limit=MAX_PROBLEMS, known=known)
     if broken:
         return broken  # The rules below rely on correct field classes.
-    checker = LoopChecker(func, _RULES)
+    checker = LoopChecker(func, _RULES, known)
     checker.signature(func)
     with deep_recursion:
         checker.statement(func.body)
+    if not checker.problems:
+        remember_valid(func, checker.valid)
     return checker.problems[:MAX_PROBLEMS]
 
 

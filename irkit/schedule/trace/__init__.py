@@ -2,5 +2,6 @@
 
 Reading order: schedule_trace (steps, as Python and JSON), encoder (arguments to data and back),
 listing (an error with its line marked), differential_check (results before and after),
-traced_schedule (records, checks and undoes each primitive).
+replay_memo and replay_files (what was legal before, in this process and in
+earlier ones), traced_schedule (records, checks and undoes each primitive).
 """

@@ -2,8 +2,8 @@
 
 A replay is known by everything that it depends on: the start function (structure, attributes and
 every name), the steps, how they were checked, and the functions that ran them. So a trace that
-differs in any step, or the same trace on another function, runs all its checks. Nothing is read
-from a file.
+differs in any step, or the same trace on another function, runs all its checks. What other
+processes of this user found is in files (``replay_files``).
 """
 
 import threading
@@ -76,10 +76,15 @@ def replay_key(
 
     Steps count by their ``repr``, which tells 1 from True and 1.0, and without their lines.
     """
-    names = tuple(getattr(symbol, "name", "") for symbol in _symbols(func))
+    names = names_of(func)
     steps = repr(trace.without_where().steps)
     used = tuple(primitives.get(name) for name in sorted({s.primitive for s in trace.steps}))
     return structural_hash(func), func.name, names, steps, check, used
+
+
+def names_of(func: PrimFunc) -> tuple[str, ...]:
+    """Return the name of every variable and buffer of a function, in text order."""
+    return tuple(getattr(symbol, "name", "") for symbol in _symbols(func))
 
 
 def _symbols(func: PrimFunc) -> list[Node]:

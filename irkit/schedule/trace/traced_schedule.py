@@ -30,6 +30,7 @@ from irkit.schedule.checks.unordered_loops import check_meetings
 from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
 from irkit.schedule.trace.encoder import Encoder, buffer_named, expr_of
 from irkit.schedule.trace.listing import listing
+from irkit.schedule.trace.replay_files import store_replay, stored_replay
 from irkit.schedule.trace.replay_memo import REPLAYS, Key, Replay, replay_key
 from irkit.schedule.trace.schedule_trace import MapText, ScheduleTrace, TraceStep, Value
 from irkit.transform import VerificationFailed, list_problems
@@ -102,12 +103,17 @@ class TracedSchedule:
 
     def replay(self, trace: ScheduleTrace) -> None:
         """Run the steps of a trace on this schedule: as one, without its checks, if the very same
-        replay was legal before in this process.
+        replay was legal before in this process, or in another of this user that kept it in the
+        private cache.
 
         Raises: ScheduleError naming the step if one is not legal here.
         """
         key = self._replay_key(trace)
         known = None if key is None else REPLAYS.get(key)
+        if key is not None and known is None:
+            known = stored_replay(self._func, trace, self._check)
+            if known is not None:
+                REPLAYS.keep(key, known)
         found = None if known is None else known.on(self._func)
         if known is not None and found is not None:
             self._func, self._encoder = found
@@ -120,7 +126,9 @@ class TracedSchedule:
             pass
         if key is not None and self._random.getstate() == state:
             steps = tuple(self._steps)
-            REPLAYS.keep(key, Replay(start, self._func, steps, self._encoder.copy()))
+            made = Replay(start, self._func, steps, self._encoder.copy())
+            REPLAYS.keep(key, made)
+            store_replay(made, trace, self._check)
 
     def _replay_key(self, trace: ScheduleTrace) -> Key | None:
         """Return what a replay is known by, or None if more than the function decides about it."""

@@ -42,6 +42,7 @@ from irkit.ir import (
     select,
     simplify,
 )
+from irkit.ir.arith import Simplification
 
 A, J, K, N, M = (Var(name) for name in "ijknm")
 B = Var("b", BOOL)
@@ -256,3 +257,11 @@ def test_a_masked_load_whose_mask_is_true_is_a_plain_load() -> None:
     found = simplify(masked, RANGES)
     assert found == plain
     assert isinstance(plain.indices[0], Ramp)
+
+
+def test_sums_that_are_written_anew_are_one_object() -> None:
+    place = Simplification(RANGES, [lt(N, 4)])
+    assert place.of(A * 4 + J + A * 4) is place.of(N - N + A * 8 + J + 0)
+    assert place.of(lt(N, 5)) == TRUE
+    plain = J + A * 8
+    assert place.of(plain) is plain  # It has that form already.

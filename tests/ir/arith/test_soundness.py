@@ -58,7 +58,7 @@ from irkit.ir import (
     ramp,
     select,
 )
-from irkit.ir.arith import simplify
+from irkit.ir.arith import Simplification, simplify
 
 Case = tuple[Expr, dict[Var, Interval]]
 Env = dict[Var, int]
@@ -334,3 +334,22 @@ def test_simplify_keeps_value_and_type_and_is_idempotent(case: Case) -> None:
         assert value(new, env) == value(expr, env), env
     again = simplify(new, ranges)
     assert again is new, text(again)
+
+
+@FAST
+@given(cases(), PROGRAMS, PROGRAMS)
+def test_expressions_simplified_at_one_place_keep_their_values(
+    case: Case, program: Program, other: Program
+) -> None:
+    expr, ranges = case
+    names = list(ranges)
+    right = built(program[:6], expr.dtype, names)
+    fact = binary(COMPARES[program[0][1] % 6], expr, right)
+    place = Simplification(ranges, [fact])
+    known = [env for env in environments(ranges) if value(fact, env)]
+    for again in (right, expr, built([*program[:6], *other], expr.dtype, names), right + expr):
+        new = place.of(again)
+        note(f"{text(again)}  given  {text(fact)}  became  {text(new)}")
+        assert new.dtype == again.dtype
+        assert all(value(new, env) == value(again, env) for env in known)
+        assert place.of(new) is new

@@ -159,8 +159,8 @@ class _StatementRun:
         self.stmts = run
         self.lines = [self._line(at, stmt) for at, stmt in enumerate(run)]
 
-    def _version(self, expr: Expr) -> Hashable:
-        return self.versions[self._root(expr.buffer)] if isinstance(expr, Load) else 0
+    def _version(self, load: Load) -> Hashable:
+        return self.versions[self._root(load.buffer)]
 
     def _root(self, buffer: Buffer) -> Buffer:
         while buffer in self.sources:
@@ -189,7 +189,9 @@ class _StatementRun:
         number = self.numbering.of(node)
         if number not in self.first:
             self.first[number] = at
-            self.uses.update(self.numbering.of(c) for c in children(node) if isinstance(c, Expr))
+            for child in children(node):
+                assert isinstance(child, Expr)
+                self.uses[self.numbering.of(child)] += 1
         return number
 
     def _mark_always(
@@ -201,13 +203,12 @@ class _StatementRun:
         for node in reversed(nodes):
             if id(node) in always:
                 self.always.setdefault(of[id(node)], at)
-                match node:
-                    case Conditional(cond):
-                        always.add(id(cond))
-                    case And(a) | Or(a):
-                        always.add(id(a))
-                    case _:
-                        always.update(map(id, children(node)))
+                if isinstance(node, Conditional):
+                    always.add(id(node.cond))
+                elif isinstance(node, (And, Or)):
+                    always.add(id(node.a))
+                else:
+                    always.update(map(id, children(node)))
 
     def rebuilt(self) -> Stmt | None:
         """Return the run with common expressions bound to names; None if there are none."""

@@ -59,9 +59,10 @@ def empty_branch(stmt: If) -> Stmt | None:
 
 def stored_already(store: Store) -> Stmt | None:
     """Drop a store of the value that its element already has."""
-    load, numbers = store.value, ValueNumbering()
+    load = store.value
     if not isinstance(load, Load) or load.buffer is not store.buffer:
         return None
+    numbers = ValueNumbering()
     here = [*map(numbers.of, store.indices)]
     # A masked load gives 0 for the lanes that it does not read.
     whole = load.mask is None or (

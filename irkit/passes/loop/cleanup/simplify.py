@@ -19,6 +19,9 @@ A loop of one iteration becomes its body. The conditions and the bounds of loops
 are facts inside it.
 """
 
+from collections.abc import Sequence
+from operator import is_
+
 from irkit.core import allowed, any_node, deep_recursion, with_span_of
 from irkit.ir import (
     And,
@@ -40,7 +43,7 @@ from irkit.ir import (
     logical_and,
     seq,
 )
-from irkit.ir.arith import simplify as simplest
+from irkit.ir.arith import Simplification
 from irkit.transform import define_pass
 
 
@@ -73,24 +76,33 @@ class _Scope(Rewriter):
         super().__init__(func)
         self.known, self.joined = known, joined
         self.is_condition = False
+        self.places: list[Simplification] = []  # Each with the facts of the one before, and more.
 
     def expr(self, expr: Expr) -> Expr:
         given = super().expr(expr)
-        facts = tuple(self.facts) if self.known[0 if self.is_condition else 1] else ()
-        made = simplest(given, self.ranges, facts)
+        here = self.place(self.facts if self.known[0 if self.is_condition else 1] else [])
+        made = here.of(given)
         if self.joined and isinstance(made, And):
-            made = self._each_by_those_before(made, facts)
+            made = self._each_by_those_before(made, here)
         return made if made is given or allowed("simplify", expr, made) else given
 
-    def _each_by_those_before(self, cond: And, facts: tuple[Expr, ...]) -> Expr:
+    def place(self, facts: list[Expr]) -> Simplification:
+        """Return what simplifies under some facts: the same as before where they are the same."""
+        while self.places and not _begins_with(facts, self.places[-1].facts):
+            self.places.pop()
+        if not self.places or len(self.places[-1].facts) < len(facts):
+            self.places.append(Simplification(self.ranges, facts))
+        return self.places[-1]
+
+    def _each_by_those_before(self, cond: And, here: Simplification) -> Expr:
         """Simplify each part of an ``and`` under the parts before it."""
         before, made = conjuncts(cond), list[Expr]()
         for part in before:
             earlier = [fact for fact in made if not any_node(fact, Load)]
-            made.append(simplest(part, self.ranges, (*facts, *earlier)))
+            made.append(Simplification(self.ranges, (*here.facts, *earlier)).of(part))
         if all(a is b for a, b in zip(before, made, strict=True)):
             return cond
-        return simplest(logical_and(*made), self.ranges, facts)
+        return here.of(logical_and(*made))
 
     def visit(self, stmt: Stmt) -> Stmt:
         self.is_condition = isinstance(stmt, (If, Assert, Block))
@@ -116,7 +128,7 @@ class _Scope(Rewriter):
 
     def _loop(self, loop: For) -> Stmt:
         begin = loop.begin
-        extent = as_int(simplest(loop.end - begin, self.ranges, tuple(self.facts)))
+        extent = as_int(self.place(self.facts).of(loop.end - begin))
         if extent is not None and loop.kind != "thread" and begin.dtype == loop.var.dtype:
             if extent <= 0 and allowed("never runs", loop, seq()):
                 return seq()
@@ -129,3 +141,7 @@ class _Scope(Rewriter):
 def _without_empty_else(stmt: If) -> If:
     empty = stmt.otherwise is not None and is_empty(stmt.otherwise)
     return stmt.replace(otherwise=None) if empty else stmt
+
+
+def _begins_with(facts: Sequence[Expr], first: Sequence[Expr]) -> bool:
+    return len(first) <= len(facts) and all(map(is_, first, facts))

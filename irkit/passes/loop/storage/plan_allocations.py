@@ -31,15 +31,15 @@ from irkit.core import (
     allowed,
     children,
     deep_recursion,
-    postorder,
     remark,
     same,
+    statements_postorder,
     uses,
     walk,
     with_span_of,
 )
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, nested, seq
-from irkit.ir.analysis import CarriedValues
+from irkit.ir.analysis import CarriedValues, symbols_read
 from irkit.transform import define_pass
 
 
@@ -147,10 +147,10 @@ class _AllocationPlanner:
         self.own: dict[int, set[Node]] = {}
         self.below: dict[int, set[Node]] = {}
         allocated = {allocate.buffer for allocate in walk(func.body, Allocate)}
-        for stmt in postorder(func.body):
+        for stmt in statements_postorder(func.body):
             if not isinstance(stmt, Stmt):
                 continue
-            own = {buffer for buffer in _own_buffers(stmt) if buffer in allocated}
+            own = (symbols_read(stmt) | {*uses(stmt)}) & allocated
             self.own[id(stmt)] = own
             nested = [c for c in children(stmt) if isinstance(c, Stmt)]
             self.below[id(stmt)] = own.union(*(self.below[id(inner)] for inner in nested))
@@ -184,11 +184,3 @@ class _AllocationPlanner:
         if why is not None:
             remark(loop, f"{buffer.name!r} is allocated outside this loop: {why}")
         return why is None
-
-
-def _own_buffers(stmt: Stmt) -> set[Node]:
-    found = set(uses(stmt))
-    roots = [child for child in children(stmt) if not isinstance(child, Stmt)]
-    for node in (inner for root in roots for inner in walk(root)):
-        found.update(uses(node))
-    return found
