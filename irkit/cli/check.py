@@ -40,7 +40,9 @@ from irkit.debug import (
     verdict_table,
     verdicts,
 )
-from irkit.transform import Apply, Pipeline, Step
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Apply, Pipeline, Step, recorded
 
 _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 
@@ -230,6 +232,9 @@ def _forms(program: ProgramFile, chosen: CheckFlags) -> list[tuple[str, _Run]]:
     trace = chosen.schedule_trace()
 
     def run_of(module: IRModule, pipelines: Sequence[Pipeline]) -> _Run:
-        return lambda apply: scheduled_steps(module, trace, pipelines, apply=apply)
+        levels = (LOOP_LEVEL, GRAPH_LEVEL)
+        return lambda apply: recorded(
+            scheduled_steps(module, trace, pipelines, apply=apply), levels
+        )
 
     return [(form, run_of(ir, pipelines)) for form, ir, pipelines in chosen.forms(program)]
