@@ -83,11 +83,11 @@ def test_only_ids_name_a_trace(name: str, files: list[str]) -> None:
 
 def test_what_names_and_damage_say_is_cut_and_has_no_paths(tmp_path: Path) -> None:
     trace = irkit.trace(parse(KERNEL))
-    trace.title = "\x1b[2J" * 5000
-    trace.save(tmp_path / "x.trace")
-    data = (tmp_path / "x.trace").read_bytes()
-    (tmp_path / "x.trace").write_bytes(data[: len(data) * 9 // 10])
-    answer = TraceTools([str(tmp_path / "x.trace")]).traces()
+    file = tmp_path / "\x1b[2Jx.trace"
+    trace.save(file)
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) * 9 // 10])
+    answer = TraceTools([str(file)]).traces()
     assert "x.trace is damaged" in items(answer)[0]["damage"]
     assert str(tmp_path) not in answer
     assert "\\u001b" not in answer
