@@ -8,6 +8,8 @@ import random
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from irkit.inspector_web import (
     pickaxe,
     side_by_side,
 )
+from irkit.inspector_web.api.overview import run_info
+from irkit.inspector_web.record.restore import load_trace
+from irkit.inspector_web.runs.run import LoadedTrace, Run
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.text.highlight import Highlighter
 from irkit.inspector_web.views.search import search
@@ -63,6 +68,24 @@ def large_trace(passes: int, lines: int, edits: int, changing: int | None = None
         Step(at, LOOP_LEVEL, at % 4, "phase", f"pass-{at}", f"pass-{at}", {}, "f", *both, 1e-3)
         for at, both in enumerate(pairwise(funcs))
     )
+
+
+def opening() -> None:
+    """Time what the first view of a trace file takes. Units: seconds of the processor."""
+    for passes, lines in ((20, 5_000), (1, 100_000)):
+        with TemporaryDirectory() as folder:
+            file = str(Path(folder) / "large.trace")
+            large_trace(passes, lines, 20).save(file)
+            began = time.process_time()
+            run = Run(LoadedTrace(load_trace(file), "large"), 0, LineTable())
+            run_info(run)
+            ready = time.process_time()
+            run.steps.diff(0)
+            shown = time.process_time()
+        print(
+            f"{passes} passes x {lines} lines: the list {ready - began:.2f} s, the first ", end=""
+        )
+        print(f"difference {shown - ready:.2f} s more (aim: 1 and 0.3)")
 
 
 def timed(what: str, limit: float, run: Callable[[], object]) -> None:
@@ -153,6 +176,7 @@ def graphs() -> None:
 
 def main() -> None:
     """Print the figures."""
+    opening()
     differences()
     steps()
     colours()

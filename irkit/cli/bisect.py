@@ -11,6 +11,7 @@ from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import PROGRAM, ProgramFile
 from irkit.cli.flags.progress import verdict_progress
+from irkit.cli.json_results import bisect_json, echo_json
 from irkit.cli.notes import note, note_not_isolated
 from irkit.cli.reduction import write_guilty_step, write_reduced
 from irkit.core import IRKitError
@@ -39,6 +40,7 @@ from irkit.transform import Apply
     help="The folder that the reduced case is written to.",
 )
 @click.option("--no-reduce", is_flag=True, help="Name the rewrite only, and write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="The same, as JSON.")
 @click.option(
     "--seconds",
     default=20.0,
@@ -52,6 +54,7 @@ def bisect_(
     file: str,
     output: str,
     no_reduce: bool,
+    as_json: bool,
     seconds: float,
     chosen: CheckFlags,
     guard: IsolationPolicy,
@@ -64,6 +67,7 @@ def bisect_(
 
     \b
       irkit bisect kernel.irs --pass '2:my_package.passes:my_pass'
+      irkit bisect kernel.irs --pass '2:my_package.passes:my_pass' --json
       irkit bisect model.onnx --pass '2:my_package.passes:my_pass' -o smaller
     """
     program = chosen.program(file)
@@ -86,11 +90,18 @@ def bisect_(
                 if found is not None:
                     break
         if found is None:
-            click.echo("every step keeps the meaning")
+            if as_json:
+                echo_json(bisect_json(program.damage))
+            else:
+                click.echo("every step keeps the meaning")
             return
+        culprit = culprit_of(found, searching, schedule=schedule, apply=apply)
+        if as_json:
+            echo_json(bisect_json(program.damage, form, culprit))
+            sys.exit(1)
         if len(forms) > 1:
             click.echo(f"loops {form}:")
-        click.echo(str(culprit_of(found, searching, schedule=schedule, apply=apply)))
+        click.echo(str(culprit))
         if not no_reduce:
             limits = Limits(guard.pass_timeout)
             try:

@@ -15,6 +15,14 @@ from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import PROGRAM, ProgramFile
 from irkit.cli.flags.progress import verdict_progress
 from irkit.cli.flags.prove_flag import PROVE
+from irkit.cli.json_results import (
+    FormJson,
+    bounds_json,
+    check_json,
+    echo_json,
+    form_json,
+    races_json,
+)
 from irkit.core import IRModule
 from irkit.debug import (
     CheckOptions,
@@ -32,7 +40,9 @@ from irkit.debug import (
     verdict_table,
     verdicts,
 )
-from irkit.transform import Apply, Pipeline, Step
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
+from irkit.transform import Apply, Pipeline, Step, recorded
 
 _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 
@@ -40,6 +50,7 @@ _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 @click.command("check", cls=WithPasses)
 @click.argument("file", type=PROGRAM)
 @with_check_flags
+@click.option("--json", "as_json", is_flag=True, help="Print what is known of every step as JSON.")
 @click.option("--all", "everything", is_flag=True, help="Also show the steps that changed nothing.")
 @PROVE
 @click.option(
@@ -58,6 +69,7 @@ _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 def check_(
     file: str,
     chosen: CheckFlags,
+    as_json: bool,
     everything: bool,
     prove: bool,
     bounds: bool,
@@ -89,6 +101,7 @@ def check_(
       irkit check kernel.irs
       irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
       irkit check kernel.irs --prove
+      irkit check kernel.irs --json
       irkit check kernel.irs --bounds
       irkit check kernel.irs --races
       irkit check model.onnx --pass 'graph:my_package.passes:my_pass'
@@ -100,19 +113,27 @@ def check_(
     if bounds or races:
         with guard.running(inside.__setitem__) as apply:
             steps = (step for _, run in forms for step in guard.reporting(run(apply)))
+            if as_json:
+                sys.exit(_print_stages(steps, program.damage, bounds=bounds, races=races))
             sys.exit(_check_memory(steps, bounds=bounds, races=races))
     code = 0
+    results: list[FormJson] = []
     for form, run in forms:
-        if len(forms) > 1:
+        if len(forms) > 1 and not as_json:
             click.echo(f"loops {form}:")
         found = _verdicts(run, options, guard, program.is_of_kernels, inside)
+        code = max(code, 0 if is_trusted(found) else 1)
+        if as_json:
+            results.append(form_json(form, found))
+            continue
         shown = [each for each in found if everything or each.changed]
         console().print(verdict_table(shown, inside))
         for each in found:
             if each.is_wrong:
                 click.echo(f"{each}, of the loops {form}" if len(forms) > 1 else str(each))
         click.echo(_summary(found))
-        code = max(code, 0 if is_trusted(found) else 1)
+    if as_json:
+        echo_json(check_json(code == 0, program.damage, forms=results))
     sys.exit(code)
 
 
@@ -143,6 +164,16 @@ def _check_memory(steps: Iterable[Step], *, bounds: bool, races: bool) -> int:
     known = list(steps) if bounds and races else steps
     code = _check_bounds(known) if bounds else 0
     return max(code, _check_races(known)) if races else code
+
+
+def _print_stages(steps: Iterable[Step], damage: str, *, bounds: bool, races: bool) -> int:
+    """Print the same as JSON."""
+    known = list(steps)
+    stages = [bounds_json(each) for each in bounds_of_steps(known if bounds else ())]
+    stages += [races_json(each) for each in races_of_steps(known if races else ())]
+    wrong = any(each.wrong for each in stages)
+    echo_json(check_json(not wrong, damage, stages=stages))
+    return int(wrong)
 
 
 def _check_bounds(steps: Iterable[Step]) -> int:
@@ -201,6 +232,9 @@ def _forms(program: ProgramFile, chosen: CheckFlags) -> list[tuple[str, _Run]]:
     trace = chosen.schedule_trace()
 
     def run_of(module: IRModule, pipelines: Sequence[Pipeline]) -> _Run:
-        return lambda apply: scheduled_steps(module, trace, pipelines, apply=apply)
+        levels = (LOOP_LEVEL, GRAPH_LEVEL)
+        return lambda apply: recorded(
+            scheduled_steps(module, trace, pipelines, apply=apply), levels
+        )
 
     return [(form, run_of(ir, pipelines)) for form, ir, pipelines in chosen.forms(program)]

@@ -9,6 +9,8 @@ from rich.text import Text
 
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.flag_values import as_value
+from irkit.cli.flags.programs import load_trace
+from irkit.cli.json_results import PairJson, diff_json, echo_json, step_json
 from irkit.core import IRKitError
 from irkit.debug import console
 from irkit.graph import GRAPH_LEVEL
@@ -23,8 +25,7 @@ from irkit.inspector_web import (
     diff_up_to_names,
     printed_diff,
 )
-from irkit.ir import LOOP_LEVEL
-from irkit.transform import Step, Trace
+from irkit.transform import Step
 
 
 class _Options(msgspec.Struct, frozen=True):
@@ -35,6 +36,7 @@ class _Options(msgspec.Struct, frozen=True):
     ignore_names: bool
     context: int
     brief: bool
+    as_json: bool
     color: bool | None
 
 
@@ -59,6 +61,7 @@ _with_options = as_value(
         click.option(
             "--brief", is_flag=True, help="Print only which steps differ, and by how many lines."
         ),
+        click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON."),
         click.option(
             "--color/--no-color", default=None, help="Print in color.  [default: on a terminal]"
         ),
@@ -102,26 +105,58 @@ def diff_(
       irkit diff old.trace new.trace                      every step that differs
       irkit diff old.trace new.trace --brief              which ones, and by how much
       irkit diff old.trace new.trace --pass simplify      after one pass
+      irkit diff old.trace new.trace --json               for programs
       irkit diff a.trace a.trace --step 3 --step 7        two steps of one trace
     """
     table = LineTable()
-    runs = _load(left, table), _load(right, table)
-    screen = _screen(options.color)
+    runs = Texts(load_trace(left), table), Texts(load_trace(right), table)
     if before and not steps:
         raise click.UsageError("--before needs --step")
     if steps:
-        lines = _two(runs, steps, "before" if before else "after", options)
+        found = _two(runs, steps, "before" if before else "after", options)
     else:
-        lines = _all(runs, options)
+        found = _all(runs, options)
+    if options.as_json:
+        pairs = [_as_json(each, table, options) for each in found]
+        echo_json(diff_json([run.trace.damage for run in runs], pairs))
+        ctx.exit(int(bool(pairs)))
+    screen = _screen(options.color)
     differs = False
-    for line in lines:
+    for each in found:
         differs = True
-        screen.print(line, soft_wrap=True)
+        for line in _printed(each, table, options):
+            screen.print(line, soft_wrap=True)
     ctx.exit(int(differs))
 
 
-def _load(path: str, table: LineTable) -> Texts:
-    return Texts(Trace.load(path, (LOOP_LEVEL, GRAPH_LEVEL)), table)
+class _Difference(msgspec.Struct, frozen=True):
+    """Two steps that differ; or one that only one trace has, and no ``lines``."""
+
+    left: Step | None
+    right: Step | None
+    side: Side = "after"
+    title: str = ""
+    lines: Diff | None = None
+
+
+def _printed(found: _Difference, table: LineTable, options: _Options) -> Iterator[Text]:
+    if found.lines is not None:
+        yield Text(f"{found.title}: {_size(found.lines)}", style="bold")
+        if not options.brief:
+            yield from printed_diff(found.lines, table, options.context)
+    elif found.left is not None:
+        yield Text(f"only in the first: {_title(found.left)}", style="red")
+    elif found.right is not None:
+        yield Text(f"only in the second: {_title(found.right)}", style="green")
+
+
+def _as_json(found: _Difference, table: LineTable, options: _Options) -> PairJson:
+    left, right = (None if step is None else step_json(step) for step in (found.left, found.right))
+    if found.lines is None:
+        return PairJson(left, right, found.side)
+    shown = () if options.brief else printed_diff(found.lines, table, options.context)
+    lines = tuple(line.plain for line in shown)
+    return PairJson(left, right, found.side, found.lines.removed, found.lines.added, lines)
 
 
 def _screen(color: bool | None) -> Console:
@@ -134,7 +169,7 @@ def _screen(color: bool | None) -> Console:
 
 def _two(
     runs: tuple[Texts, Texts], steps: tuple[int, ...], side: Side, options: _Options
-) -> Iterator[Text]:
+) -> Iterator[_Difference]:
     """Compare one step of each trace."""
     first, *others = steps
     if len(others) > 1:
@@ -147,7 +182,7 @@ def _two(
     return _compared(runs, (chosen[0], chosen[-1]), side, options, f"{side} {title}")
 
 
-def _all(runs: tuple[Texts, Texts], options: _Options) -> Iterator[Text]:
+def _all(runs: tuple[Texts, Texts], options: _Options) -> Iterator[_Difference]:
     """Compare all steps that have a counterpart, and name the others."""
     left, right = runs
     pairs = [pair for pair in align(left.trace, right.trace) if _wanted(runs, pair, options)]
@@ -156,9 +191,9 @@ def _all(runs: tuple[Texts, Texts], options: _Options) -> Iterator[Text]:
     for pair in pairs:
         if pair.left is None:
             assert pair.right is not None
-            yield Text(f"only in the second: {_title(right.trace[pair.right])}", style="green")
+            yield _Difference(None, right.trace[pair.right])
         elif pair.right is None:
-            yield Text(f"only in the first: {_title(left.trace[pair.left])}", style="red")
+            yield _Difference(left.trace[pair.left], None)
         else:
             title = f"after {_title(left.trace[pair.left])}"
             yield from _compared(runs, (pair.left, pair.right), "after", options, title)
@@ -175,16 +210,15 @@ def _wanted(runs: tuple[Texts, Texts], pair: Pair, options: _Options) -> bool:
 
 def _compared(
     runs: tuple[Texts, Texts], at: tuple[int, int], side: Side, options: _Options, title: str
-) -> Iterator[Text]:
+) -> Iterator[_Difference]:
     left, right = (run.of(step, side).ids for run, step in zip(runs, at, strict=True))
     table = runs[0].table
     found = (
         diff_up_to_names(left, right, table) if options.ignore_names else diff_lines(left, right)
     )
     if found.hunks:
-        yield Text(f"{title}: {_size(found)}", style="bold")
-        if not options.brief:
-            yield from printed_diff(found, table, options.context)
+        first, second = runs[0].trace[at[0]], runs[1].trace[at[1]]
+        yield _Difference(first, second, side, title, found)
 
 
 def _size(found: Diff) -> str:

@@ -65,7 +65,7 @@ def machine(measure: bool, forget: bool, as_json: bool) -> None:
         click.echo(f"table      {'built in' if table is None else table.digest()}")
     for name, value in shown.items():
         unit = _UNITS.get(name) or ("cycles" if name in _COSTS else "")
-        text = " ".join(value) if isinstance(value, tuple) else f"{value} {unit}"
+        text = " ".join(known.features) if name == "features" else f"{value} {unit}"
         origin = "  measured" if table is not None and name in MEASURED else ""
         click.echo(f"  {name:<17}{text.strip()}{origin}")
 

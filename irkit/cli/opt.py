@@ -38,12 +38,21 @@ from irkit.debug import (
     verdict_table,
     write_golden,
 )
-from irkit.graph import GraphFunc
+from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.passes import installed_passes
 from irkit.phases import Flow
 from irkit.schedule import ScheduleTrace
-from irkit.transform import Apply, Fact, PassFailed, Pipeline, Step, apply_here, read_phases
+from irkit.transform import (
+    Apply,
+    Fact,
+    PassFailed,
+    Pipeline,
+    Step,
+    apply_here,
+    read_phases,
+    recorded,
+)
 
 
 class _OptPassFlags(PassFlags, frozen=True, kw_only=True):
@@ -210,7 +219,8 @@ class _OptRun:
     def steps(self) -> Generator[Step]:
         """Run the passes; ``module`` is the result so far."""
         most = None if self.limit is None or self.limit < 0 else self.limit
-        for step in islice(self._all(), most):
+        levels = (LOOP_LEVEL, GRAPH_LEVEL)
+        for step in islice(recorded(self._all(), levels), most):
             if self.limit is not None:
                 number = len(self.done) + 1
                 where = step.function or "the module"

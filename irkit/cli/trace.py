@@ -3,13 +3,13 @@
 import difflib
 
 import click
-import msgspec
 
 from irkit.cli.flags.files import FILE
+from irkit.cli.flags.programs import load_trace
+from irkit.cli.json_results import echo_json, trace_json
 from irkit.core import IRKitError
 from irkit.debug import remarks
 from irkit.graph import GRAPH_LEVEL
-from irkit.ir import LOOP_LEVEL
 from irkit.transform import Trace
 
 
@@ -31,11 +31,9 @@ def trace(file: str, step: int | None, ir: bool, as_json: bool) -> None:
         raise click.UsageError("--ir needs --step")
     if as_json and step is not None:
         raise click.UsageError("--json lists all steps; it cannot be given with --step")
-    loaded = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
-    if loaded.damage:
-        click.echo(loaded.damage, err=True)
+    loaded = load_trace(file)
     if as_json:
-        click.echo(msgspec.json.encode(_as_json(loaded)))
+        echo_json(trace_json(loaded))
         return
     if step is None:
         click.echo("".join(_listed(loaded)), nl=False)
@@ -51,48 +49,6 @@ def trace(file: str, step: int | None, ir: bool, as_json: bool) -> None:
     click.echo("".join(lines) or f"{loaded[step].name} changed nothing\n", nl=False)
     for each in remarks([loaded[step]]):
         click.echo(f"remark: {each}")
-
-
-class StepJson(msgspec.Struct):
-    """A step in the JSON of ``irkit trace --json``. Units: ``seconds`` is the pass alone."""
-
-    index: int
-    level: str
-    phase: int
-    name: str
-    pass_text: str
-    function: str
-    changed: bool
-    seconds: float
-    rewrites: int
-
-
-class TraceJson(msgspec.Struct):
-    """The JSON of ``irkit trace --json``; ``schema`` changes when a field is renamed or removed."""
-
-    schema: str
-    title: str
-    versions: dict[str, str]
-    damage: str
-    steps: list[StepJson]
-
-
-def _as_json(loaded: Trace) -> TraceJson:
-    steps = [
-        StepJson(
-            step.index,
-            step.level.name,
-            step.phase,
-            step.name,
-            step.pass_text,
-            step.function,
-            step.changed,
-            step.seconds,
-            step.applications,
-        )
-        for step in loaded
-    ]
-    return TraceJson("irkit.trace/1", loaded.title, dict(loaded.versions), loaded.damage, steps)
 
 
 def _listed(steps: Trace) -> list[str]:

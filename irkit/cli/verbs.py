@@ -28,6 +28,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.cli.report:report_",
         "Write what every pass did to an HTML file, and to files for CI.",
     ),
+    "mcp": (
+        "irkit.cli.mcp:mcp_",
+        "Answer questions about traces by the Model Context Protocol.",
+    ),
     "opt": ("irkit.cli.opt:opt", "Run passes: IR text in, IR text out."),
     "check": (
         "irkit.cli.check:check_",

@@ -30,7 +30,10 @@ from irkit.inspector_web.runs.align import (
     Pair as Pair,
     align as align,
 )
-from irkit.inspector_web.runs.run import Run as Run
+from irkit.inspector_web.runs.run import (
+    LoadedTrace as LoadedTrace,
+    Run as Run,
+)
 from irkit.inspector_web.runs.steps import (
     Steps as Steps,
 )

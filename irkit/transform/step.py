@@ -1,6 +1,7 @@
 """The result of running one pass on one function or module, and the errors of a failed run."""
 
 from collections import Counter
+from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import msgspec
@@ -20,8 +21,18 @@ from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
 
 IR = Function | IRModule
+Side = Literal["before", "after"]
 NumberedPass = tuple[int, str, AnyPass]
 FailureKind = Literal["exception", "class", "signature", "problems", "timeout", "memory", "crash"]
+
+
+class FunctionState(msgspec.Struct, frozen=True, eq=False):
+    """A function as it is before or after a step. ``key`` is the same where the function is the
+    same object; ``read`` returns it, and may have to read it from a file."""
+
+    name: str
+    key: Hashable
+    read: Callable[[], Function]
 
 
 class Step(msgspec.Struct, frozen=True, eq=False):
@@ -60,6 +71,24 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     def changed(self) -> bool:
         """True if the pass changed anything."""
         return self.after is not self.before
+
+    @property
+    def remark_count(self) -> int:
+        """The number of remarks, for which nothing is read."""
+        return len(self.remarks)
+
+    @property
+    def unread(self) -> int:
+        """About how many nodes have to be read from a file to have both sides; 0 if none."""
+        return 0
+
+    def states(self, side: Side) -> list[FunctionState]:
+        """Return the functions before or after the step, without reading them from a file."""
+        ir = self.before if side == "before" else self.after
+        found = ir.functions if isinstance(ir, IRModule) else {self.function or ir.name: ir}
+        return [
+            FunctionState(name, id(func), lambda func=func: func) for name, func in found.items()
+        ]
 
     def scripts(self, names: Names | None = None) -> tuple[str, str]:
         """Print the IR before and after; the same text twice if nothing changed.

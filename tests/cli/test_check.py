@@ -1,5 +1,6 @@
 """``irkit check`` and ``irkit bisect``, as a user calls them."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from click.testing import CliRunner, Result
 
 from irkit.cli.verbs import irkit
 from irkit.core import IRKitError
+from irkit.ir import parse
+from irkit.phases import trace as irkit_trace
 
 KERNEL = """\
 def scale(A: f32[n, 4], C: f32[n, 4]):
@@ -146,3 +149,14 @@ def test_a_pass_that_fails_while_a_model_is_checked_leaves_a_folder(
     assert "phase 2: 'segfaults' on 'relu': failed" in result.output
     assert "crashed its process with SIGSEGV" in result.output
     assert len(list(folder.glob("irkit-crash-*"))) == 1
+
+
+@pytest.mark.parametrize("verb", ["check", "bisect"])
+def test_the_damage_of_a_trace_is_said(verb: str, folder: Path) -> None:
+    irkit_trace(parse(KERNEL.replace("[n,", "[3,").replace("0, n)", "0, 3)"))).save("whole.trace")
+    data = Path("whole.trace").read_bytes()
+    Path("cut.trace").write_bytes(data[: len(data) * 2 // 3])
+    done = call(verb, "cut.trace", "--json", "--schedule", "none")
+    assert done.exit_code == 0
+    assert "note: cut.trace is damaged at byte" in done.stderr
+    assert json.loads(done.stdout)["damage"] in done.stderr

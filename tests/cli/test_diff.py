@@ -1,5 +1,6 @@
 """``irkit diff``: its output and exit codes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,25 @@ def test_a_file_that_is_not_a_trace_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(b"no trace at all")
     done = run(str(path), str(path))
     assert done.exit_code != 0
+
+
+def test_json_lists_what_differs_and_what_only_one_has(files: tuple[str, str]) -> None:
+    done = run(*files, "--json")
+    made = json.loads(done.stdout)
+    assert (done.exit_code, made["schema"]) == (1, "irkit.diff/1")
+    assert any(each["right"] is None for each in made["pairs"])
+    whole = next(each for each in made["pairs"] if each["left"] and each["right"])
+    signs = [line[0] for line in whole["lines"]]
+    assert (signs.count("-"), signs.count("+")) == (whole["removed"], whole["added"])
+    alike = run(files[0], files[0], "--json")
+    assert (alike.exit_code, json.loads(alike.stdout)["pairs"]) == (0, [])
+
+
+def test_the_damage_of_a_trace_is_said(files: tuple[str, str], tmp_path: Path) -> None:
+    data = Path(files[0]).read_bytes()
+    (tmp_path / "cut.trace").write_bytes(data[: len(data) * 2 // 3])
+    done = run(files[0], str(tmp_path / "cut.trace"), "--json")
+    assert done.exit_code == 1
+    assert "cut.trace is damaged at byte" in done.stderr
+    first, second = json.loads(done.stdout)["damage"]
+    assert (first, second in done.stderr) == ("", True)

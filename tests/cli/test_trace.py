@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import pytest
 
 import irkit
 from irkit.frontend.onnx import import_onnx
+from irkit.graph import GRAPH_LEVEL
+from irkit.ir import LOOP_LEVEL
 from irkit.transform import Step, Trace
 from tests.cli.command import cpu_time, shell
 
@@ -58,3 +61,15 @@ def test_a_damaged_trace_is_listed_up_to_the_damage(folder: Path) -> None:
     assert 0 < len(done.stdout.splitlines()) < len(trace)
     assert "f.trace is damaged at byte" in done.stderr
     assert json.loads(shell("trace", "f.trace", "--json").stdout)["damage"] in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["opt", "check"])
+def test_what_a_verb_runs_is_recorded(verb: str, folder: Path) -> None:
+    (folder / "f.irs").write_text(KERNEL)
+    done = shell(verb, "f.irs", "--schedule", "none", env={"IRKIT_TRACE": str(folder / "all")})
+    assert done.returncode == 0, done.stderr
+    (file,) = (folder / "all").glob("*.trace")
+    trace = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
+    assert trace.damage == ""
+    expected = irkit.trace(irkit.ir.parse(KERNEL))
+    assert [step.name for step in trace] == [step.name for step in expected]

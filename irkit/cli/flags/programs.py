@@ -54,10 +54,14 @@ _POINTER = "version https://git-lfs"
 
 
 class ProgramFile(msgspec.Struct, frozen=True):
-    """A program to run passes on; ``recorded`` are the steps of a trace, which ran them before."""
+    """A program to run passes on; ``recorded`` are the steps of a trace, which ran them before.
+
+    ``damage`` says from where on the file of the trace could not be read.
+    """
 
     module: IRModule
     recorded: tuple[Step, ...] = ()
+    damage: str = ""
 
     @property
     def is_of_graphs(self) -> bool:
@@ -88,13 +92,21 @@ def read_program(file: str, fixed: FixedInputs = NOTHING_FIXED) -> ProgramFile:
         case "model":
             return ProgramFile(_imported(file, fixed))
         case "trace":
-            return _of_trace(Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL)))
+            return _of_trace(load_trace(file))
         case _:
             text, title = read_text(file)
             return ProgramFile(parse_module(text, file=title))
 
 
 _NAMES = {"text": "IR text", "trace": "a trace", "model": "a model"}
+
+
+def load_trace(file: str) -> Trace:
+    """Read a trace; what is damaged about it is said on standard error."""
+    loaded = Trace.load(file, (LOOP_LEVEL, GRAPH_LEVEL))
+    if loaded.damage:
+        click.echo(f"note: {loaded.damage}", err=True)
+    return loaded
 
 
 def kind_of(file: str) -> str:
@@ -172,9 +184,10 @@ def _of_trace(trace: Trace) -> ProgramFile:
     graphs = [func for func in first.values() if isinstance(func, GraphFunc)]
     lacking = [c for func in graphs for c in constants_of(func).values() if c.is_absent]
     if not lacking:
-        return ProgramFile(IRModule(_at_the_start(trace.steps, first)), trace.steps)
+        module = IRModule(_at_the_start(trace.steps, first))
+        return ProgramFile(module, trace.steps, trace.damage)
     loops = {name: func for name, func in first.items() if not isinstance(func, GraphFunc)}
-    return ProgramFile(IRModule(loops), trace.steps)
+    return ProgramFile(IRModule(loops), trace.steps, trace.damage)
 
 
 def _first_seen(steps: Iterable[Step]) -> Iterator[tuple[str, Function]]:

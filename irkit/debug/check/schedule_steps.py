@@ -1,6 +1,6 @@
 """Primitives of a schedule as steps, so that checks of passes cover primitives too."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from time import perf_counter
 
 from irkit.core import IRKitError, IRModule
@@ -45,7 +45,7 @@ def scheduled_steps(
     pipelines: Pipeline | Sequence[Pipeline],
     *,
     apply: Apply = apply_here,
-) -> Iterator[Step]:
+) -> Generator[Step]:
     """Run a schedule, then a pipeline or several, one step at a time.
 
     Raises: PassFailed, PrimitiveFailed; ScheduleError if the schedule does not fit the function.

@@ -55,17 +55,15 @@ def graph_page(stage: RunStage) -> GraphPage:
 
 def _laid_out(run: Run, part: PrintedFunction) -> GraphView:
     """Lay out a state of a function after all earlier states, so that boxes keep their places."""
-    for states in run.texts.histories.values():
-        if not any(state.func is part.func for state in states):
-            continue
-        view: GraphView | None = None
-        for state in states:
-            if isinstance(state.func, GraphFunc):
-                made = run.graphs.get(id(state.func))
-                if made is None:
-                    made = graph_view(run.texts.of_function(state.func), view)
-                    run.graphs[id(state.func)] = made
-                view = made
-            if state.func is part.func and view is not None:
-                return view
+    name = run.texts.history_of(part.func)
+    view: GraphView | None = None
+    for state in () if name is None else run.texts.histories[name]:
+        func = state.func
+        if isinstance(func, GraphFunc):
+            made = run.graphs.get(id(func))
+            if made is None:
+                made = run.graphs[id(func)] = graph_view(run.texts.of_function(func), view)
+            view = made
+        if func is part.func and view is not None:
+            return view
     return graph_view(part)

@@ -5,6 +5,9 @@ then one kind of job a file: verdicts, guilty_pass, costs, llvm_passes, rerun, u
 job_registry lists them by name.
 """
 
+from irkit.inspector_web.jobs.guilty_pass import (
+    bisect_run as bisect_run,
+)
 from irkit.inspector_web.jobs.verdicts import (
     WRONG as WRONG,
     StepVerdicts as StepVerdicts,

@@ -5,6 +5,7 @@ defined by the script that was opened. The kind of job is at the end of the modu
 """
 
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,8 +34,9 @@ from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import passes_of_script
 from irkit.inspector_web.runs.pass_plan import registry
-from irkit.inspector_web.runs.run import LEVELS, Source
+from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Child
 from irkit.transform import AnyPass, Step, Trace
 
 MOST_REWRITES = 50
@@ -185,6 +187,16 @@ def run_guilty(path: str, numbers: Sequence[int], source: Source | None) -> Guil
     if verdict is not None:
         verdict = msgspec.structs.replace(verdict, step=step)
     return msgspec.structs.replace(found, step=step, verdict=verdict)
+
+
+def bisect_run(run: Run) -> GuiltyPass:
+    """Find the guilty pass of a run in a child. Raises: ChildDied if it crashes or is stopped."""
+    chosen = ChosenSteps(run, tuple(run.trace))
+    with (
+        tempfile.TemporaryDirectory(prefix="irkit-bisect-") as folder,
+        Child(RUN_JOB_LIMITS) as child,
+    ):
+        return child.call(run_guilty, *_send_guilty(chosen, Path(folder)))
 
 
 def _take_guilty(sink: RunSink, chosen: ChosenSteps, made: GuiltyPass) -> GuiltyPass:

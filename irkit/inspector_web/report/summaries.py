@@ -1,7 +1,6 @@
 """Summaries of what each pass did, for other programs and for CI: JSON, JUnit and Markdown."""
 
 from collections.abc import Sequence
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 import msgspec
@@ -13,13 +12,37 @@ from irkit.inspector_web.limits import MOST_ROWS
 from irkit.inspector_web.runs.steps import StepRow
 from irkit.inspector_web.runs.workspace import Workspace
 
+SCHEMA = "irkit.report/1"
+
+
+class ReportRun(RunInfo, omit_defaults=True):
+    """A run with the verdicts on its steps, if they were checked."""
+
+    verdicts: tuple[StepVerdict, ...] | None = None
+
+
+class ReportJson(msgspec.Struct):
+    """The JSON of a report; the number in ``schema`` grows when a field is renamed or removed."""
+
+    schema: str
+    title: str
+    runs: list[ReportRun]
+
 
 def as_json(workspace: Workspace, title: str, checked: Sequence[StepVerdicts] = ()) -> str:
     """Return the runs, functions and steps as JSON, with the verdicts on steps if there are any."""
-    made: list[dict[str, Any]] = msgspec.to_builtins(_runs_with_counts(workspace))
-    for run, found in zip(made, checked, strict=False):
-        run["verdicts"] = msgspec.to_builtins(found.verdicts)
-    data = msgspec.json.encode({"title": title, "runs": made})
+    runs = [
+        ReportRun(
+            run.number,
+            run.title,
+            run.versions,
+            run.functions,
+            run.steps,
+            checked[run.number].verdicts if run.number < len(checked) else None,
+        )
+        for run in _runs_with_counts(workspace)
+    ]
+    data = msgspec.json.encode(ReportJson(SCHEMA, title, runs))
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.limits import MOST_CACHED_LINES
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
-from irkit.inspector_web.runs.steps import Steps
+from irkit.inspector_web.runs.steps import Filter, Steps
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Text, Texts
@@ -83,7 +83,7 @@ class Run:
     @property
     def functions(self) -> tuple[str, ...]:
         """List the functions that steps ran on, in order; the empty name is the whole module."""
-        return tuple(dict.fromkeys(row.function for row in self.steps.rows()))
+        return tuple(dict.fromkeys(row.function for row in self.steps.rows(Filter())))
 
 
 class RunStage(msgspec.Struct, frozen=True, eq=False):

@@ -26,6 +26,8 @@ COUNTING = 0.05
 COMPARING = 1.0
 NODES_PER_CLOCK_READING = 2_000
 """Nodes that are counted between two readings of the clock."""
+MOST_READ = 10_000
+"""Most nodes that are read from a file only to be counted for the list."""
 
 
 class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -122,7 +124,8 @@ class Steps:
     def rows(self, chosen: Filter | None = None, *, seconds: float = COUNTING) -> list[StepRow]:
         """List the rows that pass a filter.
 
-        Without a filter, list all rows, and spend up to ``seconds`` on counting nodes.
+        Without a filter, list all rows, and spend up to ``seconds`` on counting nodes; large states
+        are counted once something else has read them.
         """
         if chosen is None:
             self._count(seconds)
@@ -180,7 +183,8 @@ class Steps:
         for at in range(len(self.trace)):
             if time.perf_counter() > until:
                 return
-            self._sized(at, until)
+            if self._rows[at].before is None and self.trace[at].unread <= MOST_READ:
+                self._sized(at, until)
 
     def _sized(self, index: int, until: float = math.inf) -> StepRow:
         row = self._rows[index]
@@ -230,7 +234,7 @@ def _row(step: Step) -> StepRow:
         status="changed" if step.changed else "same",
         ms=step.seconds * 1e3,
         rewrites=step.applications,
-        remarks=len(step.remarks),
+        remarks=step.remark_count,
     )
 
 

@@ -1,7 +1,7 @@
 """The names that a function is printed with in each of its states.
 
-Names are chosen in the order of the steps, and only as far as needed. So the names in a state
-depend on it and the states before it, and not on which state was printed first.
+Names are chosen in the order of the steps, and states are read only as far as needed. So the names
+in a state depend on it and the states before it, and not on which state was printed first.
 """
 
 import threading
@@ -17,18 +17,27 @@ class StateNames:
     """The names in all states of a function. Callers hold ``lock`` while they print a state, since
     the memo of printed statements is shared."""
 
-    def __init__(self, states: Sequence[Function], symbols: Symbols) -> None:
+    def __init__(self, states: Sequence[Callable[[], Function]], symbols: Symbols) -> None:
         self.lock = threading.RLock()
         self._states, self._symbols = states, symbols
-        self._places = {id(func): at for at, func in enumerate(states)}
+        self._read: list[Function] = []
+        self._places: dict[int, int] = {}
         self._names = Names()
         self._memo = Memo()
         self._reached = 0
         self._replaced: list[tuple[int, int, tuple[Node, str]]] = []
 
+    def place_of(self, func: Function) -> int:
+        """Return the number of a state, or -1; states are read up to it."""
+        with self.lock:
+            while id(func) not in self._places and len(self._read) < len(self._states):
+                self._read.append(self._states[len(self._read)]())
+                self._places.setdefault(id(self._read[-1]), len(self._read) - 1)
+            return self._places.get(id(func), -1)
+
     def up_to(self, func: Function) -> Names:
         """Return a copy of the name table as of ``func``, after all states before it."""
-        place = self._places.get(id(func), -1)
+        place = self.place_of(func)
         while self._reached <= place:
             self._name(self._reached)
             self._reached += 1
@@ -41,7 +50,7 @@ class StateNames:
         return names
 
     def _name(self, at: int) -> None:
-        symbols = self._symbols(self._states[at], self._memo)
+        symbols = self._symbols(self._read[at], self._memo)
         if symbols is not None:
             moved = self._names.choose(symbols).moved
             self._replaced += ((at, key, entry) for key, entry in moved.items())

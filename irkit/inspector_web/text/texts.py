@@ -4,8 +4,7 @@ Names are chosen in the order of the steps, whatever the order of printing. So t
 does not depend on which other steps were printed, and two runs of the same passes print alike.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Hashable, Iterator
 
 import msgspec
 import numpy as np
@@ -16,9 +15,8 @@ from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.lines import Ids, LineTable, Places
 from irkit.inspector_web.text.state_names import StateNames
 from irkit.ir import Memo
-from irkit.transform import IR, Step, Trace
+from irkit.transform import IR, Side as Side, Trace
 
-Side = Literal["before", "after"]
 GIVEN = -1
 """The step number that stands for the IR before the first pass."""
 
@@ -50,10 +48,18 @@ class Text(msgspec.Struct, eq=False):
 
 
 class State(msgspec.Struct, frozen=True, eq=False):
-    """A function as it was after step ``step``, or before the first pass (``GIVEN``)."""
+    """A function as it was after step ``step``, or before the first pass (``GIVEN``).
+
+    ``read`` returns the function, which may have to be read from a file.
+    """
 
     step: int
-    func: Function
+    read: Callable[[], Function]
+
+    @property
+    def func(self) -> Function:
+        """Return the function."""
+        return self.read()
 
 
 class Texts:
@@ -67,11 +73,8 @@ class Texts:
         self.table = LineTable() if table is None else table
         self.histories = _histories(trace)
         self._levels = _levels(trace)
-        self._history_of = {
-            id(state.func): name for name, states in self.histories.items() for state in states
-        }
         self._names = {
-            name: StateNames([state.func for state in states], self._symbols)
+            name: StateNames([state.read for state in states], self._symbols)
             for name, states in self.histories.items()
         }
         self._functions = SingleFlight[int, PrintedFunction](
@@ -96,6 +99,14 @@ class Texts:
         """Print a state of a function."""
         return self._functions.get(id(func), lambda: self._print_function(func))
 
+    def history_of(self, func: Function) -> str | None:
+        """Return the name of the function that this is a state of, if there is one. Its states are
+        read up to this one."""
+        known = self._names.get(func.name)
+        if known is not None and known.place_of(func) >= 0:
+            return func.name
+        return next((name for name, all_ in self._names.items() if all_.place_of(func) >= 0), None)
+
     def names_of(self, function: str) -> StateNames:
         """Return the names that the states of a function are printed with."""
         return self._names[function]
@@ -119,8 +130,8 @@ class Texts:
 
     def _print_function(self, func: Function) -> PrintedFunction:
         level = self._levels.get(type(func))
-        known = self._names.get(self._history_of.get(id(func), ""))
-        chosen = StateNames([func], self._symbols) if known is None else known
+        name = self.history_of(func)
+        chosen = StateNames([lambda: func], self._symbols) if name is None else self._names[name]
         with chosen.lock:
             names = chosen.up_to(func)
             if level is None or level.listing is None:
@@ -155,17 +166,10 @@ def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
 
     A function that a step on a module creates has its first state after that step.
     """
-    found: dict[str, dict[int, State]] = {}
+    found: dict[str, dict[Hashable, State]] = {}
     for step in trace:
-        for name, func in _functions_of_step(step, step.before):
-            found.setdefault(name, {}).setdefault(id(func), State(GIVEN, func))
-        for name, func in _functions_of_step(step, step.after):
-            found.setdefault(name, {}).setdefault(id(func), State(step.index, func))
+        for each in step.states("before"):
+            found.setdefault(each.name, {}).setdefault(each.key, State(GIVEN, each.read))
+        for each in step.states("after"):
+            found.setdefault(each.name, {}).setdefault(each.key, State(step.index, each.read))
     return {name: tuple(states.values()) for name, states in found.items()}
-
-
-def _functions_of_step(step: Step, ir: IR) -> Iterator[tuple[str, Function]]:
-    if isinstance(ir, IRModule):
-        yield from ir.functions.items()
-    else:
-        yield step.function or ir.name, ir

@@ -23,9 +23,6 @@ class Blame:
         self.texts = texts
         self._known: dict[int, LineSteps] = {}
         self._lock = threading.Lock()
-        self._histories = {
-            id(state.func): states for states in texts.histories.values() for state in states
-        }
 
     def of(self, ir: IR) -> LineSteps:
         """Return for each line of a function or module the step that last changed it.
@@ -59,7 +56,8 @@ class Blame:
             return
         previous: Function | None = None
         fresh = False
-        for state in self._histories.get(id(func), ()):
+        name = self.texts.history_of(func)
+        for state in () if name is None else self.texts.histories[name]:
             if id(state.func) not in self._known:
                 if fresh and time.perf_counter() > until:
                     return

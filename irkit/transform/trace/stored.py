@@ -7,15 +7,16 @@ made, once for all steps, and checked.
 
 import gc
 import threading
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-from irkit.core import Application, FormatError, IRModule, Remark, RuleReport, fields
-from irkit.transform.step import IR, Step
-from irkit.transform.trace.file import TraceBody, TraceStepRow, Vocabulary
+from irkit.core import Application, FormatError, Function, IRModule, Remark, RuleReport, fields
+from irkit.transform.step import IR, FunctionState, Side, Step
+from irkit.transform.trace.file import MODULE, TraceBody, TraceStepRow, Vocabulary
 from irkit.transform.trace.frames import ROWS, IndexFrame, RowsFrame, content_of, decoded
 from irkit.transform.trace.read import Reader
 from irkit.transform.trace.size_limits import NodeSizes, ValueSizes
@@ -87,6 +88,7 @@ class StoredReader(Reader):
         super().__init__(TraceBody("", {}, index.classes, [], [], [], []), known, name)
         self._stored, totals = StoredRows(data, index), index.totals
         self._lock = threading.RLock()
+        self._roots: list[int] = []
         self._values: _Table[Any] = _Table(totals[0], self._make_value)
         self._nodes: _Table[Any] = _Table(totals[1], self._make_node)
         self._modules: _Table[IRModule] = _Table(totals[2], self._make_module)
@@ -125,6 +127,33 @@ class StoredReader(Reader):
             changes_rounding=row.changes_rounding,
         )
 
+    def functions_in(self, number: int) -> list[tuple[str, int]]:
+        """Return names and numbers of the functions of a module, or the one function; only rows
+        are read."""
+        if number >= 0:
+            return [("", number)]
+        held = self._stored.row(2, MODULE - number)
+        for _, at in held:
+            if not 0 <= at < len(self.nodes):
+                self.fail(f"a module refers to {at}, which is not in the file")
+        return cast(list[tuple[str, int]], held)
+
+    def unread(self, number: int) -> int:
+        """Return about how many nodes have to be made for a function or module: files have the
+        nodes of later steps behind those of earlier ones, and most are shared."""
+        made, roots, total = self._nodes.made, self._roots, 0
+        for _, at in self.functions_in(number):
+            if at not in made:
+                nearest = bisect_right(roots, at)
+                total += at - (roots[nearest - 1] if nearest else -1)
+        return total
+
+    def function(self, number: int) -> Function:
+        """Return a function."""
+        found = self.ir(number)
+        assert isinstance(found, Function)
+        return found
+
     def asked(self, read: Callable[[Any], _T], given: Any) -> _T:
         """Read something now. Raises: FormatError that names the file."""
         with self._lock:
@@ -155,6 +184,7 @@ class StoredReader(Reader):
                 self.place = "node", at
                 made[at] = node = self._node(row)
                 self.check_size(sizes, row, node)
+        insort(self._roots, root)
         return made[root]
 
     def _make_module(self, at: int) -> IRModule:
@@ -232,6 +262,28 @@ class StoredStep(Step, frozen=True, eq=False):
     @property
     def reports(self) -> tuple[RuleReport, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return _now(_REPORTS(self))
+
+    @property
+    def remark_count(self) -> int:
+        held = _REMARKS(self)
+        return len(held.given.remarks) if isinstance(held, _Deferred) else len(self.remarks)
+
+    @property
+    def unread(self) -> int:
+        held = [each for each in (_BEFORE(self), _AFTER(self)) if isinstance(each, _Deferred)]
+        return sum([each.reader.asked(each.reader.unread, each.given) for each in held])
+
+    def states(self, side: Side) -> list[FunctionState]:
+        held = (_BEFORE if side == "before" else _AFTER)(self)
+        if not isinstance(held, _Deferred):
+            return super().states(side)
+        reader = held.reader
+        found: list[FunctionState] = []
+        for name, at in reader.asked(reader.functions_in, held.given):
+            read = partial(reader.asked, reader.function, at)
+            shown = name or self.function or read().name
+            found.append(FunctionState(shown, (id(reader), at), read))
+        return found
 
     @property
     def changed(self) -> bool:

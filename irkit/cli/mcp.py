@@ -1,0 +1,47 @@
+"""The verb mcp of the ``irkit`` command."""
+
+from typing import Any
+
+import click
+
+from irkit.cli.flags.files import FILE
+from irkit.cli.trace_tools import UNTRUSTED, TraceTools
+from irkit.core import IRKitError
+
+
+@click.command("mcp")
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--allow-run",
+    is_flag=True,
+    help="Also answer check and bisect, which run the programs of the traces, in a child process "
+    "with limits of time and memory.",
+)
+def mcp_(files: tuple[str, ...], allow_run: bool) -> None:
+    """Answer questions about the traces in FILES, by the Model Context Protocol, on standard input
+    and output.
+
+    Only these files are opened, before the first question; questions name a trace as t0, t1 and so
+    on. Needs the package mcp: pip install 'irkit[mcp]'.
+
+    \b
+      irkit mcp model.trace
+      irkit mcp old.trace new.trace --allow-run
+    """
+    server_class = _server_class()
+    tools = TraceTools(files)
+    server: Any = server_class("irkit", instructions=UNTRUSTED)
+    for tool in (*tools.reads, *(tools.runs_code if allow_run else ())):
+        server.add_tool(tool, structured_output=False)
+    server.run("stdio")
+
+
+def _server_class() -> Any:
+    try:
+        from mcp.server import MCPServer  # pyright: ignore
+    except ImportError as error:
+        raise IRKitError(
+            f"irkit mcp needs the package mcp, version 2: {error}",
+            hint="Install it with: pip install 'irkit[mcp]'",
+        ) from error
+    return MCPServer  # pyright: ignore
