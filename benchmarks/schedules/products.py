@@ -20,7 +20,6 @@ import numpy as np
 import irkit
 from benchmarks.timing import Thunk
 from irkit import te
-from irkit.autoschedule import auto_schedule
 from irkit.ir import Buffer, Expr, PrimFunc, Var, as_int
 
 SEED = 16
@@ -107,7 +106,7 @@ def speed(case: Case, dtype: str) -> tuple[float, str]:
     rng = np.random.default_rng(0)
     func = product(case, dtype)
     start = time.perf_counter()
-    kernel = irkit.build(auto_schedule(func))
+    kernel = irkit.build(func, schedule="auto")
     compiled = time.perf_counter() - start
     buffers = [param for param in func.params if isinstance(param, Buffer)]
     shapes = [tuple(as_int(dim) or 0 for dim in buffer.shape) for buffer in buffers]

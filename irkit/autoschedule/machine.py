@@ -80,6 +80,11 @@ class Machine(msgspec.Struct, frozen=True):
         return cls(vector_bytes=size, vector_registers=count, features=features)
 
     @property
+    def has_masks(self) -> bool:
+        """True if masks have registers of their own, as on AVX-512."""
+        return self.vector_bytes >= 64
+
+    @property
     def settings(self) -> tuple[tuple[str, Any], ...]:
         """The fields that differ from the generic machine, as data that an option of a pass can
         hold."""

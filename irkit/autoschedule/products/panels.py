@@ -66,6 +66,8 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
             _move_last(sch, each, at)
     if repeated and tiles is not None and product.sizes[0] > plan.rows:
         sch.annotate(tiles, "partition", True)
+    if plan.cut:
+        sch.annotate(far, "partition", True)
     around = len(outer) + (1 if row is None else 2)
     for each in (ref, first):
         _mark_tile(sch, each, len(inner))

@@ -21,6 +21,8 @@ _CONFLICT = 2048
 _JUMP = 8
 """Cycles to begin to fetch another row from afar."""
 _FEW_STEPS = 64
+_MANY_STEPS = 512
+"""From so many steps on, nobody sees the time that masked stores take."""
 _STORED = 2.0
 """Cycles to store a vector of results, which may touch one more line of a cache in each row."""
 _SCATTERED = 10.0
@@ -37,7 +39,8 @@ class Panels(msgspec.Struct, frozen=True):
     """A tile of ``rows`` by ``vectors`` of ``lanes`` columns.
 
     ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``by_rows``
-    finishes a row of tiles before the next, with all columns packed first. ``cycles`` is an
+    finishes a row of tiles before the next, with all columns packed first. ``cut`` gives a last
+    tile of fewer columns code of its own, without which all tiles need a mask. ``cycles`` is an
     estimate.
     """
 
@@ -47,6 +50,7 @@ class Panels(msgspec.Struct, frozen=True):
     packed: bool
     stacked: bool = False
     by_rows: bool = False
+    cut: bool = False
     cycles: float = 0.0
 
     @property
@@ -107,6 +111,8 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
     scattered = not product.is_open and _is_scattered(product, machine)
     # Few steps: storing takes the time, and goes on along the rows. Else rows are fetched again.
     by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
+    # Without registers for masks, a mask takes one of the few for vectors, and stores are slow.
+    masked = not machine.has_masks and not product.is_open
     for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
         most = (machine.vector_registers - 1 - vectors) // vectors
         for height in range(min(rows, most), 0, -1):
@@ -114,7 +120,9 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
                 for stacked in (False, True) if scattered else (False,):
                     if shared and (packed or stacked):
                         continue
-                    found = Panels(height, vectors, lanes, packed, stacked, by_rows)
+                    cut = masked and columns % (vectors * lanes) > 0
+                    cut = cut and (not packed or steps <= _MANY_STEPS)
+                    found = Panels(height, vectors, lanes, packed, stacked, by_rows, cut)
                     cycles = _panel_cycles(product, machine, found, strided=strided)
                     yield msgspec.structs.replace(found, cycles=cycles)
 

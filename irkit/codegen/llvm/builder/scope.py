@@ -35,8 +35,9 @@ class FunctionScope:
     ``failures`` numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
 
     The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
-    found there becomes a parameter (``captured``: type and name, by the name outside). ``offsets``
-    records where a pointer into a buffer comes from, so that only pointers to whole buffers, which
+    found there becomes a parameter (``captured``: type and name, by the name outside). ``limits``
+    holds the constant bounds of loop variables, by their names, for what is inside: there LLVM sees
+    no loop that would tell that an index does not overflow. ``offsets`` records where a pointer into a buffer comes from, so that only pointers to whole buffers, which
     do not alias, become parameters.
     """
 
@@ -44,6 +45,7 @@ class FunctionScope:
         self.text = text
         self.outer = outer
         self.captured: dict[str, tuple[str, str]] = {}
+        self.limits: dict[str, tuple[int, int]] = {}
         self.offsets: dict[str, tuple[str, str, str]] = {}
         self.noalias = True
         self.threads = True

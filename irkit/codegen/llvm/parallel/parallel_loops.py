@@ -81,9 +81,7 @@ def _define(inner: FunctionScope, bounds: list[str]) -> str:
     module = inner.text.module
     number = len(module.functions)
     region, body = quoted(f"irkit.region{number}"), quoted(f"irkit.body{number}")
-    alias = "ptr noalias" if inner.noalias else "ptr"
-    params = [f"{alias if t == 'ptr' else t} {name}" for t, name in inner.captured.values()]
-    declared = ", ".join([*params, *bounds])
+    declared = ", ".join([*_parameters(inner), *bounds])
     module.functions.append(
         f"define internal i32 {body}({declared}) noinline {attributes(inner)}{inner.text.debug}"
         " {\n"
@@ -100,6 +98,17 @@ def _define(inner: FunctionScope, bounds: list[str]) -> str:
         f"define internal i32 {region}(ptr %context, i64 %begin, i64 %end) #0 {{\n{text.body()}\n}}"
     )
     return region
+
+
+def _parameters(inner: FunctionScope) -> list[str]:
+    """Declare what the body of a region uses of the function around it."""
+    alias = "ptr noalias" if inner.noalias else "ptr"
+    limits = {} if inner.outer is None else inner.outer.limits
+    found: list[str] = []
+    for outside, (kind, name) in inner.captured.items():
+        known = "" if outside not in limits else " range({} {}, {})".format(kind, *limits[outside])
+        found.append(f"{alias if kind == 'ptr' else kind}{known} {name}")
+    return found
 
 
 def _context_type(inner: FunctionScope) -> str:

@@ -27,6 +27,7 @@ from irkit.ir import (
     And,
     Assert,
     Block,
+    Broadcast,
     Const,
     Expr,
     For,
@@ -36,6 +37,7 @@ from irkit.ir import (
     PrimFunc,
     Rewriter,
     Stmt,
+    Store,
     Var,
     as_int,
     conjuncts,
@@ -121,6 +123,8 @@ class _Scope(Rewriter):
             ):
                 self.values[var] = value
                 return with_span_of(self.visit(body), let)
+            case Store(mask=Broadcast(Const(True))) as store:
+                return store.replace(mask=None)
             case Block(predicate=Const(True)) as block:
                 return self.below(block.replace(predicate=None))
             case other:

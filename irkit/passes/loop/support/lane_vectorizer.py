@@ -134,6 +134,9 @@ class LaneVectorizer:
     def _load(self, load: Load, mask: Mask) -> Expr:
         if load.mask is not None:
             mask = self.both(mask, self._visit(load.mask, mask))
+        elif mask is not None and self._is_own(load):
+            # A register is read whole: nobody uses the lanes that the mask leaves out.
+            return self._visit(load, None)
         indices = [self._visit(index, mask) for index in load.indices]
         same = all(index.dtype.lanes == 1 for index in indices)
         if same and load.mask is None and is_in_bounds(load, self.ranges, self.facts):
@@ -144,6 +147,10 @@ class LaneVectorizer:
                 raise CannotVectorize("it reads a buffer of rank 0 under a condition")
             return load.replace(indices=wide, mask=mask, dtype=self._typed(load))
         return load.replace(indices=tuple(indices))
+
+    def _is_own(self, load: Load) -> bool:
+        """Return True if only this thread can write what is loaded, and no lane is out of bounds."""
+        return load.buffer.scope == "local" and is_in_bounds(load, self.ranges, self.facts)
 
     def _apply(self, expr: Expr, parts: dict[int, Expr]) -> Expr:
         if all(part.dtype.lanes == 1 for part in parts.values()):
