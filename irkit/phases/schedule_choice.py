@@ -16,7 +16,7 @@ from irkit.tune import machine_here
 ScheduleChoice = Literal["auto", "none"]
 MachineChoice = Literal["host", "generic"] | Machine
 VARIABLE = "IRKIT_SCHEDULE"
-FEWEST = 1 << 12
+FEWEST = 1 << 10
 """Operations of a function below which it is compiled as written.
 
 Such a function takes a microsecond or two, and scheduling it takes longer than its other phases.

@@ -32,7 +32,7 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     outer = list(by_axis.values())
     far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
     place, tiles, inner = far, None, [near, lane]
-    repeated = _open_rows(product)
+    repeated, apart = _open_rows(product), False
     if row is None:
         sch.reorder(*outer, far, step, near, lane)
     elif plan.by_rows:
@@ -45,6 +45,7 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         sch.reorder(*outer, far, row, step, near, lane)
         overlaps = rows % plan.rows and -(-columns // plan.columns) >= _ENOUGH and not repeated
         tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        apart = rows % plan.rows > 0 and not overlaps
         place = tiles
         sch.reorder(step, low, near, lane)
         inner.insert(0, low)
@@ -64,7 +65,8 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         at = product.position_in_result()
         for each in (ref, stage):
             _move_last(sch, each, at)
-    if repeated and tiles is not None and product.sizes[0] > plan.rows:
+    # No step tests whether its row exists.
+    if tiles is not None and product.sizes[0] > plan.rows and (repeated or apart):
         sch.annotate(tiles, "partition", True)
     if plan.cut:
         sch.annotate(far, "partition", True)

@@ -27,6 +27,12 @@ _STORED = 2.0
 """Cycles to store a vector of results, which may touch one more line of a cache in each row."""
 _SCATTERED = 10.0
 """Cycles to fetch from yet another page in each step."""
+_LINE = 64
+"""Bytes of a line of the caches."""
+_FETCHED = 3.0
+"""Cycles to fetch a line of the rows from the second cache in each step."""
+_LATE = 1.2
+"""Loads that do not hit, split lines or meet others, for each that is counted."""
 _MOVED = 1.5
 """Cycles to copy an element that is not moved with its neighbours."""
 _ADDED = 12
@@ -134,13 +140,18 @@ def _is_scattered(product: MatrixProduct, machine: Machine) -> bool:
     return product.sizes[2] * product.tall.row_bytes() > 4 * machine.l2
 
 
+def _reads_lines(product: MatrixProduct) -> bool:
+    """Return True if each step reads the rows of a tile from another line."""
+    return product.rows is not None and not product.tall.is_contiguous_along(product.steps)
+
+
 def _panel_cycles(
     product: MatrixProduct, machine: Machine, plan: Panels, *, strided: bool
 ) -> float:
     rows, columns, steps = product.sizes
     down, across = -(-rows // plan.rows), -(-columns // plan.columns)
     sums = plan.rows * plan.vectors
-    step = _cycles_of_step(machine, sums, plan.rows + plan.vectors)
+    step = _cycles_of_step(machine, sums, (plan.rows + plan.vectors) * _LATE)
     width = product.wide.load.buffer.dtype.bytes
     panel = steps * plan.columns * width
     is_far = product.wide.elements() * width > machine.l2 // 2
@@ -148,7 +159,7 @@ def _panel_cycles(
     near = 0.0 if panel <= machine.l1 // 2 else machine.near
     if plan.packed:
         fetch = near
-        fill = steps * (plan.columns * _MOVED if strided else plan.vectors * 2 * first) + 100
+        fill = steps * (plan.columns * _MOVED if strided else plan.vectors * (2 * first + 1)) + 100
     else:
         apart = product.wide.row_bytes()
         clash = apart % _CONFLICT == 0 and steps * apart > machine.l2
@@ -161,6 +172,9 @@ def _panel_cycles(
         once = rows * steps / plan.rows * 2 * machine.far
     elif _is_scattered(product, machine):
         step += _SCATTERED
+    elif _reads_lines(product):
+        lines = 1 + (plan.rows - 1) * width / _LINE
+        step += _FETCHED * lines if steps * lines * _LINE + panel > machine.l1 else 0.0
     tile = steps * (step + fetch * plan.vectors) + stored + _START
     return across * (down * tile + fill) + once
 
