@@ -24,11 +24,11 @@ from irkit.ir import Buffer, Expr, PrimFunc, Var, as_int
 
 SEED = 16
 SHAPES = 200
-ROUNDS = 5
+ROUNDS = 15
 _LARGEST = 4096
 _MOST_WORK = 1 << 35
 _MOST_MEMORY = 1 << 27
-_SECONDS = 0.004
+_SECONDS = 0.002
 _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL")
 
 Case = tuple[int, int, int, int, bool, bool]
@@ -136,6 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shapes", type=int, default=SHAPES)
+    parser.add_argument("--first", type=int, default=0, help="leave out shapes before this one")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--all", action="store_true", help="print every shape as it is measured")
@@ -146,7 +147,7 @@ def main() -> None:
         module = "benchmarks.schedules.products"
         os.execv(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]])
     found: list[tuple[float, str]] = []
-    for case in cases(flags.shapes, flags.seed):
+    for case in cases(flags.shapes, flags.seed)[flags.first :]:
         found.append(speed(case, flags.dtype))
         if flags.all:
             print(found[-1][1], flush=True)

@@ -11,6 +11,9 @@ from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, variables
 _ENOUGH = 4
 """Panels of columns that are enough for the threads, so that rows need not be distributed."""
 
+_COPIED_TILES = 16
+"""Tiles of rows that are copied together."""
+
 
 def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
     """Schedule a product by a plan.
@@ -134,7 +137,10 @@ def _move_last(sch: Schedule, block: BlockRef, at: int) -> None:
 
 
 def _stack(sch: Schedule, stack: BlockRef, product: MatrixProduct, rows: int) -> None:
-    """Lay out the rows tile by tile, the rows of a step together, and copy them so."""
+    """Lay out the rows tile by tile, the rows of a step together.
+
+    The copy reads lines of several tiles in each step: steps may be pages apart.
+    """
     assert product.rows is not None
     at, step = product.tall.position_of(product.rows), product.tall.position_of(product.steps)
 
@@ -144,8 +150,8 @@ def _stack(sch: Schedule, stack: BlockRef, product: MatrixProduct, rows: int) ->
 
     sch.transform_layout(stack, by_tile)
     loops = sch.get_loops(stack)
-    far, near = sch.split(loops[at], [None, rows])
-    sch.reorder(far, loops[step], near)
+    far, tile, near = sch.split(loops[at], [None, _COPIED_TILES, rows])
+    sch.reorder(far, loops[step], tile, near)
     sch.vectorize(near)
 
 

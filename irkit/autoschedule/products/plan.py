@@ -35,6 +35,8 @@ _LATE = 1.2
 """Loads that do not hit, split lines or meet others, for each that is counted."""
 _MOVED = 1.5
 """Cycles to copy an element that is not moved with its neighbours."""
+_NEW = 3.0
+"""Cycles to copy an element to memory that the system has yet to give."""
 _ADDED = 12
 """Cycles to add up the lanes of a sum."""
 _MOST_SUMS = 24
@@ -163,18 +165,18 @@ def _panel_cycles(
     else:
         apart = product.wide.row_bytes()
         clash = apart % _CONFLICT == 0 and steps * apart > machine.l2
-        fetch = machine.far if clash or panel > machine.l2 // 2 else near
+        fetch = machine.far if clash or panel > machine.l2 // 2 else 2 * near
         fetch += 0.5 if columns % plan.lanes else 0.0
         fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if is_far else 0))
     stored = plan.rows * (plan.vectors + 1) * _STORED * (plan.lanes if product.is_turned else 1)
     once = 0.0
     if plan.stacked:
-        once = rows * steps / plan.rows * 2 * machine.far
+        once = rows * steps * _NEW
     elif _is_scattered(product, machine):
         step += _SCATTERED
     elif _reads_lines(product):
         lines = 1 + (plan.rows - 1) * width / _LINE
-        step += _FETCHED * lines if steps * lines * _LINE + panel > machine.l1 else 0.0
+        step += _FETCHED * lines if steps * lines * _LINE + panel > 0.75 * machine.l1 else 0.0
     tile = steps * (step + fetch * plan.vectors) + stored + _START
     return across * (down * tile + fill) + once
 

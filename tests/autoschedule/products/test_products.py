@@ -1,5 +1,6 @@
 """Products of drawn shapes keep their results: ragged, transposed, batched, with an epilogue."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,23 @@ from irkit.autoschedule import Machine, auto_schedule
 from irkit.autoschedule.products.plan import plan_of, plans_of
 from irkit.autoschedule.products.recognise import product_of
 from irkit.autoschedule.products.schedule_product import apply_plan
-from irkit.core import Recorder, ScheduleError, recording, walk
-from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Var, as_int, numpy_dtype
+from irkit.core import Recorder, ScheduleError, children, recording, walk
+from irkit.ir import (
+    Block,
+    Buffer,
+    Conditional,
+    Expr,
+    For,
+    If,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    numpy_dtype,
+    trip_count,
+)
 from irkit.runtime import set_num_threads
 from irkit.schedule import Schedule
 
@@ -123,7 +139,7 @@ def test_products_of_any_shape_are_exact(
     transposed=st.tuples(st.booleans(), st.booleans()),
     batch=st.sampled_from([0, 2]),
     epilogue=st.sampled_from(["", "bias"]),
-    vector=st.sampled_from([16, 64]),
+    vector=st.sampled_from([16, 32, 64]),
     at=st.floats(0, 1, exclude_max=True),
 )
 def test_every_plan_is_exact_and_legal(
@@ -167,6 +183,39 @@ def test_prime_rows_do_not_shrink_the_tile() -> None:
     assert choice[1].rows >= 6
 
 
+@pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, True)])
+@pytest.mark.parametrize("sizes", [(387, 184, 132), (41, 321, 74), (847, 17, 60)])
+def test_whole_tiles_have_neither_masks_nor_tests(
+    sizes: tuple[int, int, int], transposed: tuple[bool, bool]
+) -> None:
+    """A mask would take one of sixteen registers, and stores with one are slow."""
+    made = auto_schedule(product(*sizes, transposed=transposed), Machine.with_vectors(32))
+    loops = list(_loops_over_steps(irkit.lower(made).body, sizes[2], 1))
+    often = max(times for times, _ in loops)
+    plain = [loop for times, loop in loops if times == often and not _is_guarded(loop)]
+    assert plain
+
+
+def _loops_over_steps(stmt: Stmt, steps: int, times: int) -> Iterator[tuple[int, For]]:
+    """Yield the loops that add to sums, each with the number of times that it runs."""
+    if isinstance(stmt, For) and as_int(stmt.end) == steps and _adds(stmt):
+        yield times, stmt
+        return
+    inner = times * (trip_count(stmt) or 1) if isinstance(stmt, For) else times
+    for below in children(stmt):
+        if isinstance(below, Stmt):
+            yield from _loops_over_steps(below, steps, inner)
+
+
+def _adds(loop: For) -> bool:
+    return any(store.buffer.scope == "local" for store in walk(loop, on=Store))
+
+
+def _is_guarded(loop: For) -> bool:
+    masks = [access.mask for access in (*walk(loop, on=Load), *walk(loop, on=Store))]
+    return any(mask is not None for mask in masks) or any(walk(loop, on=(If, Conditional)))
+
+
 def times_itself(rows: int, steps: int, *, turned: bool, square: bool = False) -> PrimFunc:
     """Return the product of a matrix and its transpose, or of a square one and itself."""
     a = te.placeholder((steps, rows) if turned else (rows, steps), name="A")
@@ -186,7 +235,7 @@ def times_itself(rows: int, steps: int, *, turned: bool, square: bool = False) -
     steps=st.integers(1, 70),
     kind=st.sampled_from(["turned", "plain", "square"]),
     at=st.floats(0, 1, exclude_max=True),
-    vector=st.sampled_from([16, 64]),
+    vector=st.sampled_from([16, 32, 64]),
 )
 def test_a_matrix_times_itself_is_exact(
     rows: int, steps: int, kind: str, at: float, vector: int

@@ -105,7 +105,11 @@ def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: b
     var = text.op(f"phi {kind} [ {begin}, %{before} ], [ {following}, %{latch} ]")
     scope.values[id(node.var)] = var
     first, last = as_int(node.begin), as_int(node.end)
-    if first is not None and last is not None and max(-first, last) < 1 << (node.var.dtype.bits - 1):
+    if (
+        first is not None
+        and last is not None
+        and max(-first, last) < 1 << (node.var.dtype.bits - 1)
+    ):
         scope.limits[var] = first, last
     divides_outside, text.divides = text.divides, False
     if dict(node.attrs).get("reassoc") is True:

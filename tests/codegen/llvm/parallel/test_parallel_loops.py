@@ -108,6 +108,28 @@ def f(C: i64[9]):
     agree(text, np.zeros(9, np.int64))
 
 
+def test_a_region_knows_the_bounds_of_the_loops_around_it() -> None:
+    text = """
+def f(C: i64[3, 9]):
+    for i in serial(i32(1), i32(3)):
+        for j in parallel(i32(2), i32(8)):
+            C[i, j] = i64(i * i32(9) + j)
+"""
+    source = emit([function(text)], host_target())
+    assert "i32 range(i32 1, 3) %outer" in source
+    agree(text, np.zeros((3, 9), np.int64))
+
+
+def test_a_loop_up_to_the_largest_number_has_no_bounds_that_llvm_could_not_read() -> None:
+    text = """
+def f(C: u8[9]):
+    for i in serial(u8(253), u8(255)):
+        for j in parallel(i32(0), i32(8)):
+            C[j] = C[j] + i
+"""
+    agree(text, np.zeros(9, np.uint8))
+
+
 @pytest.mark.parametrize("flag", [False, True])
 def test_the_body_uses_scalars_lets_views_and_memory_from_outside(flag: bool) -> None:
     agree(OUTSIDE, floats(9, 5), np.zeros((9, 5), np.float32), 1.5, 0.25, flag, 1)

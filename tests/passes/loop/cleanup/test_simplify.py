@@ -75,6 +75,19 @@ def test_split_patterns_have_one_form(given: str, becomes: str) -> None:
     assert forms[0] == forms[1]
 
 
+def test_a_mask_of_all_lanes_is_none() -> None:
+    stored = "(ramp(i, 1, 4),), broadcast(f32(0.0), 4)"
+    given = func("for i in serial(0, 4):", f"    store(C, {stored}, mask=broadcast(i < 4, 4))")
+    assert body(loop.simplify(given)) == text(
+        "for i in serial(0, 4):", "    C[ramp(i, 1, 4)] = broadcast(f32(0.0), 4)"
+    )
+
+
+def test_a_mask_of_some_lanes_stays() -> None:
+    given = func("store(C, (ramp(0, 1, 4),), broadcast(f32(0.0), 4), mask=broadcast(n < 4, 4))")
+    assert loop.simplify(given) is given
+
+
 def test_a_loop_of_one_iteration_becomes_its_body() -> None:
     given = func("for i in serial(n, n + 1):", "    C[i] = A[i + 1]")
     assert body(loop.simplify(given)) == text("C[n] = A[n + 1]")

@@ -66,6 +66,28 @@ def test_a_guarded_load_becomes_a_masked_load_and_a_choice() -> None:
     assert "load(A, (ramp(0 - 1, 1, 8),), mask=ramp(0, 1, 8) >= broadcast(1, 8))" in body
 
 
+def test_registers_are_read_whole_where_a_store_has_a_mask() -> None:
+    body, _ = lowered(
+        'with alloc(f32[8], scope="local") as T:',
+        "    for i in vectorized(0, 8):",
+        "        if i < n:",
+        "            C[i] = T[i] + A[i]",
+    )
+    assert "T[ramp(0, 1, 8)] + load(A, (ramp(0, 1, 8),), mask=" in body
+    assert ", mask=ramp(0, 1, 8) < broadcast(n, 8))\n" in body
+
+
+@pytest.mark.parametrize("index", ["T[i + 1]", "T[i // 2 * n]"])
+def test_a_register_that_a_lane_might_miss_keeps_its_mask(index: str) -> None:
+    body, _ = lowered(
+        'with alloc(f32[8], scope="local") as T:',
+        "    for i in vectorized(0, 8):",
+        "        if i < n:",
+        f"            C[i] = {index}",
+    )
+    assert "load(T, " in body
+
+
 def test_a_longer_loop_becomes_vectors_and_a_shorter_vector() -> None:
     body, _ = lowered("for i in vectorized(0, 40):", "    C[i] = A[i]")
     assert body == (
