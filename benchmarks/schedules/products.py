@@ -29,6 +29,7 @@ _LARGEST = 4096
 _MOST_WORK = 1 << 35
 _MOST_MEMORY = 1 << 27
 _SECONDS = 0.002
+_PAUSE = 0.06
 _THREADS = ("IRKIT", "OMP", "OPENBLAS", "MKL")
 
 Case = tuple[int, int, int, int, bool, bool]
@@ -89,14 +90,22 @@ def _timed(run: Thunk, repeats: int) -> float:
 
 
 def measure(runs: list[Thunk], rounds: int = ROUNDS) -> list[float]:
-    """Time some functions in turn; return the median seconds of each."""
+    """Time some functions in turn; return the median seconds of each.
+
+    On several threads each begins after a pause: the threads of another library go on waiting
+    actively for a while, and take a processor from the next.
+    """
+    pause = _PAUSE if irkit.runtime.num_threads() > 1 else 0.0
     repeats: list[int] = []
     for run in runs:
         run()
         repeats.append(max(1, int(_SECONDS / max(_timed(run, 1), 1e-7))))
     times: list[list[float]] = [[] for _ in runs]
-    for _ in range(rounds):
+    for _ in range(rounds if not pause else rounds // 2):
         for each, run, count in zip(times, runs, repeats, strict=True):
+            if pause:
+                time.sleep(pause)
+                run()
             each.append(_timed(run, count))
     return [sorted(each)[len(each) // 2] for each in times]
 

@@ -1,10 +1,13 @@
 """Apply a plan of panels: pack columns, keep a tile of sums in registers, finish it in place."""
 
+import math
+
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.products.padded_factors import PaddedFactors
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
-from irkit.autoschedule.structure import divides
+from irkit.autoschedule.structure import divides, estimate
+from irkit.autoschedule.threads import WORTH
 from irkit.ir import Expr, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, variables
 
@@ -40,8 +43,13 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         sch.reorder(*outer, far, step, near, lane)
     elif plan.by_rows:
         sch.reorder(*outer, row, far, step, near, lane)
-        overlaps = not repeated and rows % plan.rows
+        # Rows that overlap cannot run on several threads.
+        work = math.prod(
+            estimate(axis.extent, product.estimates) or 1 for axis in product.block.axes
+        )
+        overlaps = rows % plan.rows and work < WORTH and not repeated
         tiles, low = sch.split(row, [None, plan.rows], tail="shift" if overlaps else "guard")
+        apart = rows % plan.rows > 0 and not overlaps
         sch.reorder(far, step, low, near, lane)
         inner.insert(0, low)
     else:

@@ -36,9 +36,9 @@ class FunctionScope:
 
     The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
     found there becomes a parameter (``captured``: type and name, by the name outside). ``limits``
-    holds the constant bounds of loop variables, by their names, for what is inside: there LLVM sees
-    no loop that would tell that an index does not overflow. ``offsets`` records where a pointer into a buffer comes from, so that only pointers to whole buffers, which
-    do not alias, become parameters.
+    holds the constant bounds of loop variables, by their names: inside, LLVM sees no loop that
+    would tell that an index does not overflow. ``offsets`` records where a pointer into a buffer
+    comes from, so that only pointers to whole buffers, which do not alias, become parameters.
     """
 
     def __init__(self, text: FunctionText, outer: "FunctionScope | None" = None) -> None:

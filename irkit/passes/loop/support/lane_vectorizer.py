@@ -149,7 +149,7 @@ class LaneVectorizer:
         return load.replace(indices=tuple(indices))
 
     def _is_own(self, load: Load) -> bool:
-        """Return True if only this thread can write what is loaded, and no lane is out of bounds."""
+        """Return True if this thread alone writes what is loaded, and no lane is out of bounds."""
         return load.buffer.scope == "local" and is_in_bounds(load, self.ranges, self.facts)
 
     def _apply(self, expr: Expr, parts: dict[int, Expr]) -> Expr:
