@@ -57,6 +57,7 @@ from irkit.core.module import (
 from irkit.core.node import (
     CHILDREN as CHILDREN,
     COLLECTED as COLLECTED,
+    STATEMENTS as STATEMENTS,
     Attrs as Attrs,
     AttrScalar as AttrScalar,
     AttrValue as AttrValue,

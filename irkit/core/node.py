@@ -101,13 +101,14 @@ def _shallow(value: Any) -> str:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """Description of one field: its name, kind, whether it holds a tuple, and its node class if
-    any."""
+    """Description of one field: its name, kind, and whether it holds a tuple, None, and expressions
+    only."""
 
     name: str
     kind: FieldKind
     many: bool
     optional: bool
+    expressions: bool = False
 
 
 @cache
@@ -131,7 +132,7 @@ def _field(name: str, hint: Any) -> Field:
     assert all(nodes) or not any(nodes), f"field {name!r} mixes nodes and data"
     if kind == "data" and nodes and all(nodes):
         kind = "child"
-    return Field(name, kind, many, optional)
+    return Field(name, kind, many, optional, all(nodes) and all(inner.expression for inner in held))
 
 
 def _held(option: Any) -> Iterable[Any]:
@@ -147,13 +148,8 @@ def _held(option: Any) -> Iterable[Any]:
     return (option,)
 
 
-def _reader(
-    cls: type[Node], kinds: tuple[FieldKind, ...], parts: bool
-) -> Callable[[Any], tuple[Node, ...]]:
-    """Return a fast function that lists the nodes in the fields of some kinds."""
-    chosen = [field for field in fields(cls) if field.kind in kinds]
-    if cls.symbol and not parts:
-        chosen = []
+def _reader(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
+    """Return a fast function that lists the nodes in some fields."""
     names = [field.name for field in chosen]
     if not chosen:
         return cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
@@ -162,8 +158,13 @@ def _reader(
             return cast(Callable[[Any], tuple[Node, ...]], attrgetter(*names))
         only = attrgetter(names[0])
         return lambda node: (only(node),)
-    if len(chosen) == 1 and not chosen[0].optional:
-        return attrgetter(names[0])
+    first, last = chosen[0], chosen[-1]
+    if len(chosen) == 1 and not first.optional:
+        return attrgetter(first.name)
+    if first.many and not first.optional and not last.many and len(chosen) <= 3:
+        middle = chosen[1:-1]
+        if not any(field.many or field.optional for field in middle):
+            return _reader_of_access(first.name, [field.name for field in middle], last)
 
     # The second name makes attrgetter return a tuple even for a class of one field.
     held = attrgetter(*names, "__class__")
@@ -180,14 +181,36 @@ def _reader(
     return read
 
 
+def _reader_of_access(
+    many: str, middle: list[str], last: Field
+) -> Callable[[Any], tuple[Node, ...]]:
+    """Return a function that lists a tuple of nodes, perhaps one more, and a last one that may be
+    None: the operands of loads and stores, of which there are many."""
+    items, end = attrgetter(many), attrgetter(last.name)
+    inner = attrgetter(middle[0]) if middle else None
+
+    def read(node: Any) -> tuple[Node, ...]:
+        value = end(node)
+        found = items(node) if inner is None else (*items(node), inner(node))
+        return found if value is None else (*found, value)
+
+    return read
+
+
 class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
-    def __init__(self, *kinds: FieldKind, parts: bool = False) -> None:
+    def __init__(self, kind: FieldKind, *, parts: bool = False, expressions: bool = True) -> None:
         super().__init__()
-        self.kinds = kinds
+        self.kind = kind
         self.parts = parts
+        self.expressions = expressions
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
-        made = self[cls] = _reader(cls, self.kinds, self.parts)
+        chosen = [field for field in fields(cls) if field.kind == self.kind]
+        if cls.symbol and not self.parts:
+            chosen = []
+        if not self.expressions:
+            chosen = [field for field in chosen if not field.expressions]
+        made = self[cls] = _reader(chosen)
         return made
 
 
@@ -196,6 +219,8 @@ CHILDREN = _Readers("child")
 BINDERS = _Readers("binder")
 USES = _Readers("use")
 PARTS = _Readers("child", parts=True)
+STATEMENTS = _Readers("child", expressions=False)
+"""Children in fields that are not for expressions only; of a statement, those are statements."""
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -223,7 +248,12 @@ def with_fields(
 ) -> Node:
     """Replace child nodes whose ``id`` is in ``new``; return the same object if there are none."""
     changes: dict[str, Any] = {}
-    for name, many in _held_fields(node.__class__, kinds):
+    held = (
+        _CHILD_FIELDS[node.__class__]
+        if kinds == ("child",)
+        else _held_fields(node.__class__, kinds)
+    )
+    for name, many in held:
         value = getattr(node, name)
         if not many:
             if id(value) in new:
@@ -236,6 +266,18 @@ def with_fields(
     return msgspec.structs.replace(node, **changes).rebuilt() if changes else node
 
 
+_HeldFields = tuple[tuple[str, bool], ...]
+
+
 @cache
-def _held_fields(cls: type[Node], kinds: tuple[FieldKind, ...]) -> tuple[tuple[str, bool], ...]:
+def _held_fields(cls: type[Node], kinds: tuple[FieldKind, ...]) -> _HeldFields:
     return tuple((field.name, field.many) for field in fields(cls) if field.kind in kinds)
+
+
+class _ChildFields(dict[type[Node], _HeldFields]):
+    def __missing__(self, cls: type[Node]) -> _HeldFields:
+        made = self[cls] = _held_fields(cls, ("child",))
+        return made
+
+
+_CHILD_FIELDS = _ChildFields()

@@ -55,12 +55,16 @@ def node_problem(node: Expr, types: set[int]) -> TypeProblem:
 
 
 def _looked_up(node: Expr, types: set[int]) -> TypeProblem:
-    # The rules about types rely on the operands, which are checked later.
-    for part in (node, *children(node), *uses(node)):
-        if field_problem(part) or not getattr(part, "dtype", BOOL).is_known():
-            raise WrongField
+    _check_fields(node)
+    for part in (*children(node), *uses(node)):
+        _check_fields(part)  # The rules about types rely on the operands.
     types.add(id(node.dtype))
     return expression_problem(node)
+
+
+def _check_fields(node: Node) -> None:
+    if field_problem(node) or not getattr(node, "dtype", BOOL).is_known():
+        raise WrongField
 
 
 def _of_operands(cls: type[Expr]) -> Callable[[Expr], _Combination]:

@@ -40,7 +40,7 @@ def messages(func: PrimFunc) -> list[str]:
     return [problem.message for problem in verify(func)]
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=150)
 @given(st.data())
 def test_what_passed_before_changes_no_answer(data: st.DataObject) -> None:
     func = copied(kernel(data.draw(st.sampled_from(sorted(KERNELS)))))
