@@ -58,6 +58,7 @@ from irkit.core.node import (
     CHILDREN as CHILDREN,
     COLLECTED as COLLECTED,
     STATEMENTS as STATEMENTS,
+    USES as USES,
     Attrs as Attrs,
     AttrScalar as AttrScalar,
     AttrValue as AttrValue,

@@ -148,23 +148,26 @@ def _held(option: Any) -> Iterable[Any]:
     return (option,)
 
 
+READS_NOTHING = cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
+"""The reader of a class without fields of a kind."""
+
+
 def _reader(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
     """Return a fast function that lists the nodes in some fields."""
     names = [field.name for field in chosen]
     if not chosen:
-        return cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
+        return READS_NOTHING
     if all(not field.many and not field.optional for field in chosen):
         if len(names) > 1:
             return cast(Callable[[Any], tuple[Node, ...]], attrgetter(*names))
         only = attrgetter(names[0])
         return lambda node: (only(node),)
-    first, last = chosen[0], chosen[-1]
-    if len(chosen) == 1 and not first.optional:
-        return attrgetter(first.name)
-    if first.many and not first.optional and not last.many and len(chosen) <= 3:
-        middle = chosen[1:-1]
-        if not any(field.many or field.optional for field in middle):
-            return _reader_of_access(first.name, [field.name for field in middle], last)
+    if len(chosen) == 1 and not chosen[0].optional:
+        return attrgetter(names[0])
+    plain = [not field.many and not field.optional for field in chosen]
+    odd, last = chosen[plain.index(False)], chosen[-1]
+    if odd.many and not odd.optional and not last.many and sum(plain[:-1]) == len(chosen) - 2:
+        return _reader_of_access(chosen)
 
     # The second name makes attrgetter return a tuple even for a class of one field.
     held = attrgetter(*names, "__class__")
@@ -181,31 +184,36 @@ def _reader(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
     return read
 
 
-def _reader_of_access(
-    many: str, middle: list[str], last: Field
-) -> Callable[[Any], tuple[Node, ...]]:
-    """Return a function that lists a tuple of nodes, perhaps one more, and a last one that may be
-    None: the operands of loads and stores, of which there are many."""
-    items, end = attrgetter(many), attrgetter(last.name)
-    inner = attrgetter(middle[0]) if middle else None
+def _reader_of_access(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
+    """Return a function that lists single nodes, those of one tuple, and a last one, which may be
+    None: what loads and stores hold, of which there are many."""
+    *inner, last = chosen
+    at = next(place for place, field in enumerate(inner) if field.many)
+    items, end = attrgetter(inner[at].name), attrgetter(last.name)
+    around = [field.name for field in (*inner[:at], *inner[at + 1 :])]
+    # The second name makes attrgetter return a tuple even for one field.
+    singles = attrgetter(*around, "__class__")
 
     def read(node: Any) -> tuple[Node, ...]:
+        found = items(node)
+        if around:
+            single = singles(node)
+            found = (*single[:at], *found, *single[at:-1])
         value = end(node)
-        found = items(node) if inner is None else (*items(node), inner(node))
         return found if value is None else (*found, value)
 
     return read
 
 
 class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
-    def __init__(self, kind: FieldKind, *, parts: bool = False, expressions: bool = True) -> None:
+    def __init__(self, *kinds: FieldKind, parts: bool = False, expressions: bool = True) -> None:
         super().__init__()
-        self.kind = kind
+        self.kinds = kinds
         self.parts = parts
         self.expressions = expressions
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
-        chosen = [field for field in fields(cls) if field.kind == self.kind]
+        chosen = [field for field in fields(cls) if field.kind in self.kinds]
         if cls.symbol and not self.parts:
             chosen = []
         if not self.expressions:
@@ -219,6 +227,7 @@ CHILDREN = _Readers("child")
 BINDERS = _Readers("binder")
 USES = _Readers("use")
 PARTS = _Readers("child", parts=True)
+HELD = _Readers("child", "binder", "use")
 STATEMENTS = _Readers("child", expressions=False)
 """Children in fields that are not for expressions only; of a statement, those are statements."""
 
