@@ -32,6 +32,7 @@ from irkit.core.errors import (
 from irkit.core.field_checks import (
     check_fields as check_fields,
     field_predicates as field_predicates,
+    field_problem as field_problem,
     structs_within as structs_within,
 )
 from irkit.core.files import (
@@ -54,7 +55,10 @@ from irkit.core.module import (
     print_function as print_function,
 )
 from irkit.core.node import (
+    CHILDREN as CHILDREN,
     COLLECTED as COLLECTED,
+    STATEMENTS as STATEMENTS,
+    USES as USES,
     Attrs as Attrs,
     AttrScalar as AttrScalar,
     AttrValue as AttrValue,

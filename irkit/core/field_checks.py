@@ -99,18 +99,28 @@ _Values = tuple[Any, ...]
 _PLAIN = frozenset({"str", "int", "bool", "float", "Span | None"})
 
 
+def field_problem(node: Node) -> str:
+    """Return what is wrong with the fields of one node, or an empty string; data with fields of its
+    own is checked by its class only."""
+    checker = _CHECKERS[node.__class__]
+    values = checker.values(node)
+    return "" if checker.passes(values) else checker.problem(values)
+
+
 def check_fields(
     root: Node,
     valid: Mapping[type[Any], Callable[[Any], bool]],
     *,
     limit: int = MAX_PROBLEMS,
     known: Iterable[int] = (),
+    expressions: bool = True,
 ) -> list[Problem]:
     """List the fields below a node that do not hold what their annotation requires.
 
     Symbols introduced or used below the node are checked too. Each object is checked once, and at
     most ``limit`` problems are listed. ``valid`` maps classes of data with fields of their own to a
-    predicate. Nodes whose ``id`` is in ``known`` were checked before, with all below them.
+    predicate. Nodes whose ``id`` is in ``known`` were checked before, with all below them. Without
+    ``expressions``, those that are no symbols are left to the caller.
     """
     problems: list[Problem] = []
     stack: list[Node] = [root]
@@ -120,21 +130,21 @@ def check_fields(
         node = stack.pop()
         checker = checkers[node.__class__]
         values = checker.values(node)
-        if tuple(map(type, values)) not in checker.known or (
-            checker.tuples and not checker.knows_items(values)
-        ):
+        if not checker.passes(values):
             found = checker.problem(values)
             if found:
                 problems.append(Problem(found, node))
                 continue
         for at in checker.several:
             for item in values[at] or ():
-                if id(item) not in seen:
+                if id(item) not in seen and (expressions or not item.expression or item.symbol):
                     mark(id(item))
                     push(item)
         for at in checker.single:
             value = values[at]
-            if id(value) not in seen and value is not None:
+            if id(value) in seen or value is None:
+                continue
+            if expressions or not value.expression or value.symbol:
                 mark(id(value))
                 push(value)
         for at in checker.data:
@@ -174,8 +184,10 @@ class _NodeChecker:
         # The class of a tuple tells nothing about its items.
         self.items: dict[int, set[type[Any]]] = {at: set() for at in self.tuples}
 
-    def knows_items(self, values: _Values) -> bool:
-        """Return True if the items of all tuple fields are of classes that passed before."""
+    def passes(self, values: _Values) -> bool:
+        """Return True if values, and the items of tuples, are of classes that passed before."""
+        if tuple(map(type, values)) not in self.known:
+            return False
         for at in self.tuples:
             value = values[at]
             if value and not self.items[at].issuperset(map(type, value)):

@@ -101,13 +101,14 @@ def _shallow(value: Any) -> str:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """Description of one field: its name, kind, whether it holds a tuple, and its node class if
-    any."""
+    """Description of one field: its name, kind, and whether it holds a tuple, None, and expressions
+    only."""
 
     name: str
     kind: FieldKind
     many: bool
     optional: bool
+    expressions: bool = False
 
 
 @cache
@@ -131,7 +132,7 @@ def _field(name: str, hint: Any) -> Field:
     assert all(nodes) or not any(nodes), f"field {name!r} mixes nodes and data"
     if kind == "data" and nodes and all(nodes):
         kind = "child"
-    return Field(name, kind, many, optional)
+    return Field(name, kind, many, optional, all(nodes) and all(inner.expression for inner in held))
 
 
 def _held(option: Any) -> Iterable[Any]:
@@ -147,16 +148,15 @@ def _held(option: Any) -> Iterable[Any]:
     return (option,)
 
 
-def _reader(
-    cls: type[Node], kinds: tuple[FieldKind, ...], parts: bool
-) -> Callable[[Any], tuple[Node, ...]]:
-    """Return a fast function that lists the nodes in the fields of some kinds."""
-    chosen = [field for field in fields(cls) if field.kind in kinds]
-    if cls.symbol and not parts:
-        chosen = []
+READS_NOTHING = cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
+"""The reader of a class without fields of a kind."""
+
+
+def _reader(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
+    """Return a fast function that lists the nodes in some fields."""
     names = [field.name for field in chosen]
     if not chosen:
-        return cast(Callable[[Any], tuple[Node, ...]], attrgetter("_nothing"))
+        return READS_NOTHING
     if all(not field.many and not field.optional for field in chosen):
         if len(names) > 1:
             return cast(Callable[[Any], tuple[Node, ...]], attrgetter(*names))
@@ -164,6 +164,10 @@ def _reader(
         return lambda node: (only(node),)
     if len(chosen) == 1 and not chosen[0].optional:
         return attrgetter(names[0])
+    plain = [not field.many and not field.optional for field in chosen]
+    odd, last = chosen[plain.index(False)], chosen[-1]
+    if odd.many and not odd.optional and not last.many and sum(plain[:-1]) == len(chosen) - 2:
+        return _reader_of_access(chosen)
 
     # The second name makes attrgetter return a tuple even for a class of one field.
     held = attrgetter(*names, "__class__")
@@ -180,14 +184,41 @@ def _reader(
     return read
 
 
+def _reader_of_access(chosen: list[Field]) -> Callable[[Any], tuple[Node, ...]]:
+    """Return a function that lists single nodes, those of one tuple, and a last one, which may be
+    None: what loads and stores hold, of which there are many."""
+    *inner, last = chosen
+    at = next(place for place, field in enumerate(inner) if field.many)
+    items, end = attrgetter(inner[at].name), attrgetter(last.name)
+    around = [field.name for field in (*inner[:at], *inner[at + 1 :])]
+    # The second name makes attrgetter return a tuple even for one field.
+    singles = attrgetter(*around, "__class__")
+
+    def read(node: Any) -> tuple[Node, ...]:
+        found = items(node)
+        if around:
+            single = singles(node)
+            found = (*single[:at], *found, *single[at:-1])
+        value = end(node)
+        return found if value is None else (*found, value)
+
+    return read
+
+
 class _Readers(dict[type[Node], Callable[[Any], tuple[Node, ...]]]):
-    def __init__(self, *kinds: FieldKind, parts: bool = False) -> None:
+    def __init__(self, *kinds: FieldKind, parts: bool = False, expressions: bool = True) -> None:
         super().__init__()
         self.kinds = kinds
         self.parts = parts
+        self.expressions = expressions
 
     def __missing__(self, cls: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
-        made = self[cls] = _reader(cls, self.kinds, self.parts)
+        chosen = [field for field in fields(cls) if field.kind in self.kinds]
+        if cls.symbol and not self.parts:
+            chosen = []
+        if not self.expressions:
+            chosen = [field for field in chosen if not field.expressions]
+        made = self[cls] = _reader(chosen)
         return made
 
 
@@ -196,6 +227,9 @@ CHILDREN = _Readers("child")
 BINDERS = _Readers("binder")
 USES = _Readers("use")
 PARTS = _Readers("child", parts=True)
+HELD = _Readers("child", "binder", "use")
+STATEMENTS = _Readers("child", expressions=False)
+"""Children in fields that are not for expressions only; of a statement, those are statements."""
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -223,7 +257,12 @@ def with_fields(
 ) -> Node:
     """Replace child nodes whose ``id`` is in ``new``; return the same object if there are none."""
     changes: dict[str, Any] = {}
-    for name, many in _held_fields(node.__class__, kinds):
+    held = (
+        _CHILD_FIELDS[node.__class__]
+        if kinds == ("child",)
+        else _held_fields(node.__class__, kinds)
+    )
+    for name, many in held:
         value = getattr(node, name)
         if not many:
             if id(value) in new:
@@ -236,6 +275,18 @@ def with_fields(
     return msgspec.structs.replace(node, **changes).rebuilt() if changes else node
 
 
+_HeldFields = tuple[tuple[str, bool], ...]
+
+
 @cache
-def _held_fields(cls: type[Node], kinds: tuple[FieldKind, ...]) -> tuple[tuple[str, bool], ...]:
+def _held_fields(cls: type[Node], kinds: tuple[FieldKind, ...]) -> _HeldFields:
     return tuple((field.name, field.many) for field in fields(cls) if field.kind in kinds)
+
+
+class _ChildFields(dict[type[Node], _HeldFields]):
+    def __missing__(self, cls: type[Node]) -> _HeldFields:
+        made = self[cls] = _held_fields(cls, ("child",))
+        return made
+
+
+_CHILD_FIELDS = _ChildFields()

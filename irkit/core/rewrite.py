@@ -9,7 +9,17 @@ from typing import Any, TypeVar, cast
 
 from irkit.core.errors import IRKitError
 from irkit.core.module import Function
-from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node, fields, with_fields
+from irkit.core.node import (
+    BINDERS,
+    CHILDREN,
+    HELD,
+    PARTS,
+    READS_NOTHING,
+    USES,
+    Node,
+    fields,
+    with_fields,
+)
 from irkit.core.recorder import current_recorder, report_rounds
 from irkit.core.recursion import deep_recursion
 from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
@@ -290,8 +300,10 @@ def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
             raise _no_node("substitute", new)
     if not given:
         return root
-    _replace_in_parts(symbols_bound(root), given)
-    return cast(_N, _replace_symbols(root, given))
+    order = postorder(root)
+    if any(BINDERS[cls] is not READS_NOTHING for cls in {node.__class__ for node in order}):
+        _replace_in_parts(symbols_bound(root), given)
+    return cast(_N, _replace_symbols(root, given, order))
 
 
 def _replace_in_parts(symbols: list[Node], given: dict[int, Node]) -> None:
@@ -308,7 +320,7 @@ def _with_new_parts(symbol: Node, given: dict[int, Node]) -> Node:
     for part in PARTS[symbol.__class__](symbol):
         mentioned = {id(used): given[id(used)] for used in symbols_used(part) if id(used) in given}
         if mentioned:
-            new[id(part)] = _replace_symbols(part, mentioned)
+            new[id(part)] = _replace_symbols(part, mentioned, postorder(part))
     return with_fields(symbol, new)
 
 
@@ -327,17 +339,21 @@ def copy_with(root: _N, mapping: Mapping[Node, Node]) -> tuple[_N, dict[Node, No
             changed = _with_new_parts(symbol, given)
             made = changed.copied() if changed is symbol else changed
             given[id(symbol)] = every[symbol] = made
-    return cast(_N, _replace_symbols(root, given)) if given else root, every
+    return cast(_N, _replace_symbols(root, given, postorder(root))) if given else root, every
 
 
-def _replace_symbols(root: Node, given: dict[int, Node]) -> Node:
+def _replace_symbols(root: Node, given: dict[int, Node], order: list[Node]) -> Node:
+    """Replace symbols in a tree; ``order`` has its nodes, children first."""
     new = dict(given)
     symbols = {key: node for key, node in given.items() if node.symbol}
-    for old in postorder(root):
-        if id(old) in given:
+    replaced = new.keys()
+    for old in order:
+        cls = old.__class__
+        held = HELD[cls](old)
+        if not held or id(old) in given or replaced.isdisjoint(map(id, held)):
             continue
         node = with_fields(old, new, ("child", "use"))
-        if BINDERS[old.__class__](old):
+        if symbols and BINDERS[cls] is not READS_NOTHING:
             node = with_fields(node, symbols, ("binder",))
         if node is not old:
             new[id(old)] = node

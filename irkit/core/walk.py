@@ -7,7 +7,7 @@ for every class. So who looks for statements does not enter expressions, nine no
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
-from irkit.core.node import BINDERS, CHILDREN, PARTS, USES, Node
+from irkit.core.node import BINDERS, CHILDREN, PARTS, STATEMENTS, USES, Node
 
 _N = TypeVar("_N", bound=Node)
 
@@ -35,8 +35,7 @@ def statements_postorder(root: Node) -> list[Node]:
         elif id(node) not in seen and not node.expression:
             seen.add(id(node))
             stack.append((node, True))
-            below = CHILDREN[node.__class__](node)
-            stack += [(child, False) for child in below[::-1] if not child.expression]
+            stack += [(child, False) for child in STATEMENTS[node.__class__](node)[::-1]]
     return order
 
 
@@ -80,7 +79,8 @@ def walk(root: Node, on: type[Node] | tuple[type[Node], ...] | None = None) -> I
     seen: set[int] = set()
     stack = [root]
     enters = on is None or may_be_expression(on)
-    pop, push_all, mark, readers = stack.pop, stack.extend, seen.add, CHILDREN
+    pop, push_all, mark = stack.pop, stack.extend, seen.add
+    readers = CHILDREN if enters else STATEMENTS
     while stack:
         node = pop()
         key = id(node)
@@ -89,11 +89,8 @@ def walk(root: Node, on: type[Node] | tuple[type[Node], ...] | None = None) -> I
         mark(key)
         if on is None or isinstance(node, on):
             yield node
-        below = readers[node.__class__](node)
-        if enters:
-            push_all(below[::-1])
-        elif not node.expression:
-            push_all([child for child in below[::-1] if not child.expression])
+        if enters or not node.expression:
+            push_all(readers[node.__class__](node)[::-1])
 
 
 def count_nodes(root: Node) -> int:
@@ -110,11 +107,10 @@ def symbols_bound(root: Node) -> list[Node]:
     stack = [root]
     while stack:
         node = stack.pop()
-        if id(node) not in seen:
+        if id(node) not in seen and not node.expression:
             seen.add(id(node))
             found += BINDERS[node.__class__](node)
-            below = CHILDREN[node.__class__](node)
-            stack += [child for child in below[::-1] if not child.expression]
+            stack += STATEMENTS[node.__class__](node)[::-1]
     return found
 
 

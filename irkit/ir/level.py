@@ -4,10 +4,11 @@ functions that passes need and give, each beside its definition.
 With verification on, every pass that gives a fact is checked for it.
 """
 
-from irkit.core import Codec, Level, Node, Problem, analysis, children, same, walk
+from irkit.core import CHILDREN, STATEMENTS, Codec, Level, Node, Problem, analysis, same, walk
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import evaluates
 from irkit.ir.dtype import DType, dtype
+from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Axis, Block, For, LoopKind, Region, Stmt, Store
 from irkit.ir.text.expr_printer import printed_classes
@@ -41,6 +42,9 @@ LOOP_LEVEL = Level(
 )
 
 
+_LEAVES = frozenset({Var, Const})
+
+
 @analysis
 def _statements(func: PrimFunc) -> list[Stmt]:
     """Return the statements in text order; several facts ask for them after each pass."""
@@ -49,11 +53,10 @@ def _statements(func: PrimFunc) -> list[Stmt]:
     seen: set[int] = set()
     while stack:
         node = stack.pop()
-        # Expressions contain no statements, and they are most of the nodes.
         if isinstance(node, Stmt) and id(node) not in seen:
             seen.add(id(node))
             found.append(node)
-            stack.extend(reversed(children(node)))
+            stack += STATEMENTS[node.__class__](node)[::-1]
     return found
 
 
@@ -96,7 +99,8 @@ def _all_flat(body: Stmt) -> bool:
             seen.add(id(node))
             if isinstance(node, (Load, Store)) and len(node.indices) != 1:
                 return False
-            stack += children(node)
+            below = CHILDREN[node.__class__](node)
+            stack += [child for child in below if child.__class__ not in _LEAVES]
     return True
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from irkit.core import (
+    CHILDREN,
     Node,
     any_node,
-    children,
     deep_recursion,
     substitute,
     with_fields,
@@ -60,7 +60,7 @@ class Rewriter:
         if isinstance(stmt, Block):
             return self._own_of_block(stmt)
         new: dict[int, Node] = {}
-        for child in children(stmt):
+        for child in CHILDREN[stmt.__class__](stmt):
             if isinstance(child, Expr):
                 made = self.expr(child)
                 if made is not child:

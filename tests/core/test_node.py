@@ -1,8 +1,22 @@
 """"""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
-from irkit.core import Binds, Node, binders, children, fields, uses, with_fields
+from irkit.core import (
+    CHILDREN,
+    STATEMENTS,
+    Binds,
+    Node,
+    binders,
+    children,
+    fields,
+    uses,
+    walk,
+    with_fields,
+)
+from irkit.core.node import HELD
+from irkit.fuzz import prim_funcs
 from irkit.ir import (
     F32,
     I64,
@@ -87,3 +101,27 @@ def test_the_repr_is_short_at_any_depth() -> None:
     assert repr(root) == "Neg(<Neg>, i64)"
     assert repr(Call("f", (ONE,) * 20, F32)).count("<Const>") == 8
     assert "<Var n>" in repr(Neg(Var("n"), I64))
+
+
+def plainly_read(node: Node, chosen: tuple[str, ...]) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for field in fields(type(node)):
+        value = getattr(node, field.name)
+        if (
+            field.kind in chosen
+            and value is not None
+            and not (node.symbol and chosen == ("child",))
+        ):
+            found += value if field.many else [value]
+    return tuple(found)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+@given(prim_funcs())
+def test_the_fast_readers_list_what_the_field_table_says(func: PrimFunc) -> None:
+    for node in walk(func):
+        cls = type(node)
+        assert CHILDREN[cls](node) == plainly_read(node, ("child",))
+        assert HELD[cls](node) == plainly_read(node, ("child", "binder", "use"))
+        below = tuple(child for child in children(node) if not child.expression)
+        assert node.expression or STATEMENTS[cls](node) == below

@@ -1,8 +1,8 @@
 """Which statements read and write each variable and buffer."""
 
-from irkit.core import Node, analysis, binders, children, parts, uses, walk
+from irkit.core import CHILDREN, USES, Node, analysis, binders, children, parts, uses, walk
 from irkit.ir.buffer import Buffer
-from irkit.ir.expr import Var
+from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Block, Stmt, Store, View
 
@@ -73,12 +73,15 @@ def symbols_read(stmt: Stmt) -> set[Node]:
     seen: set[int] = set()
     while stack:
         node = stack.pop()
+        cls = node.__class__
+        if cls is Const:
+            continue
         if isinstance(node, Var):
             found.add(node)
         elif id(node) not in seen:
             seen.add(id(node))
-            found.update(uses(node))
-            stack += children(node)
+            found.update(USES[cls](node))
+            stack += CHILDREN[cls](node)
     return found
 
 

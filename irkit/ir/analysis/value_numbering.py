@@ -4,11 +4,10 @@ The ``==`` and ``hash`` of expressions recurse and do not see sharing; numbering
 once, at any depth.
 """
 
-from collections.abc import Callable, Hashable
-from functools import cache
+from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 
-from irkit.core import children, fields, postorder
+from irkit.core import CHILDREN, fields, postorder
 from irkit.ir.buffer import Load
 from irkit.ir.expr import Const, Expr, Var
 
@@ -34,13 +33,30 @@ class ValueNumbering:
         if id(expr) in seen:
             return seen[id(expr)]
         self._alive.append(expr)
-        below = children(expr)
-        known = all(map(seen.__contains__, map(id, below)))
-        for node in (expr,) if known else postorder(expr):
+        for child in CHILDREN[expr.__class__](expr):
+            if id(child) not in seen:
+                return self._each(expr)
+        found = seen[id(expr)] = self._number(expr)
+        return found
+
+    def _each(self, expr: Expr) -> int:
+        seen = self._seen
+        for node in postorder(expr):
             if id(node) not in seen:
                 assert isinstance(node, Expr)
                 seen[id(node)] = self._number(node)
         return seen[id(expr)]
+
+    def after_operands(self, nodes: Sequence[Expr]) -> list[int]:
+        """Return the numbers of expressions that come after their operands, as in postorder."""
+        seen, numbers = self._seen, list[int]()
+        self._alive += nodes
+        for node in nodes:
+            number = seen.get(id(node))
+            if number is None:
+                number = seen[id(node)] = self._number(node)
+            numbers.append(number)
+        return numbers
 
     def forget(self) -> None:
         """Forget the loads seen, and what they are part of: from here on, they can return other
@@ -61,20 +77,30 @@ class ValueNumbering:
         cls = node.__class__
         if cls is Var or cls is Const:
             return node
-        below = children(node)
+        below = CHILDREN[cls](node)
         numbers = [self._seen[id(child)] for child in below]
         if isinstance(node, Load):
             self._loading.add(id(node))
-            return (cls, self.version(node), *_own(cls)(node), *numbers)
+            return (self.version(node), *_OWN[cls](node), *numbers)
         if self._loading and not self._loading.isdisjoint(map(id, below)):
             self._loading.add(id(node))
-        return (cls, *_own(cls)(node), *numbers)
+        return (*_OWN[cls](node), *numbers)
 
 
-@cache
-def _own(cls: type[Expr]) -> Callable[[Expr], tuple[Hashable, ...]]:
-    """Return a function that lists what a node of a class holds beside other expressions."""
-    data = [field.name for field in fields(cls) if field.kind not in ("child", "use")]
-    used = [attrgetter(field.name) for field in fields(cls) if field.kind == "use"]
-    held = attrgetter(*data, "__class__")
-    return lambda node: (*held(node), *[id(read(node)) for read in used])
+class _Own(dict[type[Expr], Callable[[Expr], tuple[Hashable, ...]]]):
+    """Functions that list the class of a node, and what it holds beside other expressions."""
+
+    def __missing__(self, cls: type[Expr]) -> Callable[[Expr], tuple[Hashable, ...]]:
+        data = [field.name for field in fields(cls) if field.kind not in ("child", "use")]
+        used = [attrgetter(field.name) for field in fields(cls) if field.kind == "use"]
+        # The second name makes attrgetter return a tuple even for one field.
+        held = attrgetter("__class__", *(data or ["__class__"]))
+
+        def own(node: Expr) -> tuple[Hashable, ...]:
+            return (*held(node), *[id(read(node)) for read in used])
+
+        made = self[cls] = own if used else held
+        return made
+
+
+_OWN = _Own()

@@ -13,7 +13,7 @@ Principles:
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from irkit.core import Node, children, with_fields
+from irkit.core import CHILDREN, Node, with_fields
 from irkit.ir.arith import comparison
 from irkit.ir.arith.bitwise import bits_by, bits_of_equal
 from irkit.ir.arith.bounds import NOTHING
@@ -95,7 +95,7 @@ class Simplification:
 
     def of(self, expr: Expr) -> Expr:
         """Return the simplest form of an expression, or the same object if nothing changes."""
-        if isinstance(expr, (Var, Const)) and not self.facts:
+        if isinstance(expr, (Var, Const)):
             return expr
         if self._simplifier is None:
             self._simplifier = Simplifier(self._known())
@@ -137,16 +137,19 @@ class Simplifier:
 
     def rebuilt(self, node: Expr) -> Expr:
         """Rebuild a node with its simplified operands."""
-        below = cast("tuple[Expr, ...]", children(node))
+        done = self.done
         changed: dict[int, Node] = {
-            id(child): self.done[id(child)] for child in below if self.done[id(child)] is not child
+            id(child): done[id(child)]
+            for child in CHILDREN[node.__class__](node)
+            if done[id(child)] is not child
         }
         return cast(Expr, with_fields(node, changed)) if changed else node
 
     def settle(self, node: Expr, found: Sum) -> Expr:
         """Write a sum, or return the node if it already has that form."""
         known = self.known
-        found = recombined(known, found, node.dtype)
+        if len(found.terms) > 1:
+            found = recombined(known, found, node.dtype)
         new = emit(known, found, node.dtype)
         if alike(known, node, new):
             known.enter(node, known.sums[id(new)])
@@ -156,7 +159,7 @@ class Simplifier:
 
 def _folded(node: Expr) -> Expr:
     """Compute a node with constant operands only."""
-    for child in children(node):
+    for child in CHILDREN[node.__class__](node):
         if child.__class__ is not Const:
             return node
     found = fold(node)

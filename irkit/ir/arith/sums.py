@@ -6,9 +6,9 @@ which numbers its elements from 0: ``Ramp(b, s)`` is ``b + s * LANE``.
 """
 
 from collections.abc import Hashable, Mapping
-from typing import cast
+from typing import Any
 
-from irkit.core import Node, children
+from irkit.core import CHILDREN, Node
 from irkit.ir.arith.interval import Pair, Ranges, fitted, limits, var_pair, wrap
 from irkit.ir.arith.transfer import times, transfer
 from irkit.ir.buffer import Load, Ramp
@@ -97,12 +97,19 @@ def add_terms(terms: dict[Product, int], more: Mapping[Product, int], by: int) -
             terms.pop(product, None)
 
 
-def is_region(node: Node) -> bool:
+SUMMING = frozenset({Add, Sub, Neg, Mul})
+"""The classes of regions."""
+
+
+def is_region(node: Any) -> bool:
     """Return True if a node only adds and scales, so that it belongs to the sum of its parent."""
     cls = node.__class__
     if cls is Add or cls is Sub or cls is Neg:
-        return cast(Expr, node).dtype.kind in "iu"
-    return cls is Mul and cast(Mul, node).dtype.kind in "iu" and factor(cast(Mul, node)) is not None
+        return node.dtype.kind in _INTEGERS
+    return cls is Mul and node.dtype.kind in _INTEGERS and number(node.b) is not None
+
+
+_INTEGERS = frozenset({"i", "u"})
 
 
 def factor(node: Mul) -> int | None:
@@ -110,12 +117,12 @@ def factor(node: Mul) -> int | None:
     return number(node.b)
 
 
-def number(node: Expr) -> int | None:
+def number(node: Any) -> int | None:
     """Return the value of an integer constant, or of a vector with equal elements."""
     if node.__class__ is Broadcast:
-        node = cast(Broadcast, node).value
-    if node.__class__ is Const and node.dtype.kind in "iu":
-        return cast(int, cast(Const, node).value)
+        node = node.value
+    if node.__class__ is Const and node.dtype.kind in _INTEGERS:
+        return node.value
     return None
 
 
@@ -139,7 +146,8 @@ class Atoms:
         found = self.sums.get(id(node))
         if found is not None:
             return found
-        if node.__class__ is Var:
+        cls = node.__class__
+        if cls is Var or cls is Const:
             found = self._sum(node)
             self.enter(node, found)
             return found
@@ -222,22 +230,20 @@ class Atoms:
             self.enter(unit, self.alone[found])
         return found
 
-    def key(self, node: Expr) -> Hashable:
+    def key(self, node: Any) -> Hashable:
         """Return a key for the structure of an expression; the order of terms in sums does not
         count."""
-        operands = tuple(
-            [self.sum_of(child).key for child in cast("tuple[Expr, ...]", children(node))]
-        )
         cls = node.__class__
+        below: tuple[Any, ...] = CHILDREN[cls](node)
+        operands = tuple([self.sum_of(child).key for child in below])
         if cls in _COMMUTE:
             return cls, node.dtype, frozenset(operands)
         if cls is Call:
-            name = cast(Call, node).name
+            name: str = node.name
             commutes = name in INTRINSICS and INTRINSICS[name].commutes
             return cls, node.dtype, name, frozenset(operands) if commutes else operands
         if cls is Load:
-            load = cast(Load, node)
-            return cls, node.dtype, id(load.buffer), load.mask is None, operands
+            return cls, node.dtype, id(node.buffer), node.mask is None, operands
         return cls, node.dtype, operands
 
     def multiplied(self, a: Sum, b: Sum) -> Sum | None:
@@ -269,11 +275,12 @@ class Atoms:
         return Sum(terms)
 
     def _operands(self, node: Expr) -> tuple[Expr, ...]:
+        below: tuple[Any, ...] = CHILDREN[node.__class__](node)
         if not is_region(node):
-            return cast("tuple[Expr, ...]", children(node))
+            return below
         found: list[Expr] = []
         seen: set[int] = set()
-        stack = list(cast("tuple[Expr, ...]", children(node))[::-1])
+        stack = list(below[::-1])
         while stack:
             top = stack.pop()
             if id(top) in seen:
@@ -285,31 +292,29 @@ class Atoms:
             if id(top) in self.sums or not is_region(top):
                 found.append(top)
             else:
-                stack.extend(cast("tuple[Expr, ...]", children(top))[::-1])
+                stack.extend(CHILDREN[top.__class__](top)[::-1])
         return tuple(found)
 
-    def _sum(self, node: Expr) -> Sum:
+    def _sum(self, node: Any) -> Sum:
         cls = node.__class__
         if cls is Var:
-            var = cast(Var, node)
-            span = (0, 0) if var.dtype.is_float else var_pair(var, self.ranges)
-            return self.alone[self.number(var, node, span)]
-        dtype = node.dtype
+            span = (0, 0) if node.dtype.is_float else var_pair(node, self.ranges)
+            return self.alone[self.number(node, node, span)]
+        dtype: DType = node.dtype
         if cls is Const:
             if dtype.is_integer:
-                return Sum({}, cast(int, cast(Const, node).value))
-            flag = int(cast(Const, node).value) if dtype.is_bool else 0
+                return Sum({}, node.value)
+            flag = int(node.value) if dtype.is_bool else 0
             return self.alone[self.number(node, node, (flag, flag))]
         if dtype.is_integer:
             if is_region(node):
                 return self.collected(node)
             if cls is Ramp:
-                return self.ramp(cast(Ramp, node))
+                return self.ramp(node)
             if cls is Broadcast:
-                return self.sum_of(cast(Broadcast, node).value)
+                return self.sum_of(node.value)
             if cls is Mul:
-                product = cast(Mul, node)
-                found = self.multiplied(self.sum_of(product.a), self.sum_of(product.b))
+                found = self.multiplied(self.sum_of(node.a), self.sum_of(node.b))
                 if found is not None:
                     return found
         return self.alone[self.number(self.key(node), node)]
@@ -326,30 +331,29 @@ class Atoms:
         """Add up a region of sums; ``done`` maps nodes below, by id, to what has replaced them."""
         terms: dict[Product, int] = {}
         constant = 0
-        stack: list[tuple[Expr, int]] = [(root, 1)]
+        stack: list[tuple[Any, int]] = [(root, 1)]
         while stack:
             node, c = stack.pop()
             cls = node.__class__
             if cls is Const:
-                constant += c * cast(int, cast(Const, node).value)
+                constant += c * node.value
                 continue
             new = self._leaf(node, root) if done is None else done.get(id(node))
             if new is not None:
                 found = self.sums.get(id(new)) or self.sum_of(new)
                 if len(found.terms) > MOST_TERMS:
                     found = self.short(new, found)
-                add_terms(terms, found.terms, c)
+                if found.terms:
+                    add_terms(terms, found.terms, c)
                 constant += c * found.constant
             elif cls is Add:
-                stack.append((cast(Add, node).b, c))
-                stack.append((cast(Add, node).a, c))
+                stack += ((node.b, c), (node.a, c))
             elif cls is Sub:
-                stack.append((cast(Sub, node).b, -c))
-                stack.append((cast(Sub, node).a, c))
+                stack += ((node.b, -c), (node.a, c))
             elif cls is Neg:
-                stack.append((cast(Neg, node).a, -c))
+                stack.append((node.a, -c))
             else:
-                stack.append((cast(Mul, node).a, self._scale(cast(Mul, node), c)))
+                stack.append((node.a, self._scale(node, c)))
         return normal(Sum(terms, constant), root.dtype)
 
     def _leaf(self, node: Expr, root: Expr) -> Expr | None:
@@ -377,7 +381,8 @@ def normal(found: Sum, dtype: DType) -> Sum:
     constant = found.constant
     if not found.terms:
         return found if wrap(constant, dtype) == constant else Sum({}, wrap(constant, dtype))
-    if -high <= constant <= high and all(-high <= c <= high for c in found.terms.values()):
+    factors = found.terms.values()
+    if -high <= constant <= high and -high <= min(factors) and max(factors) <= high:
         return found
     terms = {product: _centred(c, dtype) for product, c in found.terms.items()}
     terms = {product: c for product, c in terms.items() if c}

@@ -1,9 +1,9 @@
 """Which nodes of an expression are to be simplified, and which only as parts of a sum."""
 
-from typing import cast
+from typing import Any
 
-from irkit.core import children
-from irkit.ir.arith.sums import is_region
+from irkit.core import CHILDREN
+from irkit.ir.arith.sums import SUMMING, is_region
 from irkit.ir.expr import Const, Expr, Var
 
 
@@ -17,11 +17,11 @@ def unsimplified(root: Expr, done: dict[int, Expr]) -> tuple[list[Expr], set[int
     regions: set[int] = set()
     inside: set[int] = set()
     outside: set[int] = {id(root)}
-    stack: list[Expr | None] = [root]
+    stack: list[Any] = [root]
     while stack:
         node = stack.pop()
         if node is None:
-            order.append(cast(Expr, stack.pop()))
+            order.append(stack.pop())
             continue
         key = id(node)
         if key in seen or key in done:
@@ -31,8 +31,8 @@ def unsimplified(root: Expr, done: dict[int, Expr]) -> tuple[list[Expr], set[int
             done[key] = node
             continue
         seen.add(key)
-        below = cast("tuple[Expr, ...]", children(node))
-        if is_region(node):
+        below = CHILDREN[cls](node)
+        if cls in SUMMING and is_region(node):
             regions.add(key)
             for child in below:
                 # A shared node is simplified once, as a sum of its own.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import MAX_PROBLEMS, Attrs, Node, Problem, children
+from irkit.core import CHILDREN, MAX_PROBLEMS, Attrs, Node, Problem
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import as_int
 from irkit.ir.dtype import DType
@@ -12,7 +12,7 @@ from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import UNSCHEDULED, PrimFunc, dimension_vars
 from irkit.ir.scopes import memory_scope, scope_problem
 from irkit.ir.stmt import For, Stmt
-from irkit.ir.verify.types import expression_problem
+from irkit.ir.verify.expression_nodes import node_problem
 from irkit.ir.verify.valid_expressions import ValidExpressions
 
 MAX_STRING = 1 << 14
@@ -36,6 +36,7 @@ class LoopChecker:
         self._scope: set[int] = set()
         self._bound: set[int] = set()
         self._typed: set[int] = set()
+        self._types: set[int] = set()
         self._loops: list[For] = []
 
     def report(self, message: str) -> None:
@@ -99,7 +100,10 @@ class LoopChecker:
             self.report(f"{_name(symbol)} is used {where}")
 
     def expr(self, root: Expr) -> DType:
-        """Check an expression of the current statement, and return its type."""
+        """Check an expression of the current statement, and return its type.
+
+        Raises: WrongField.
+        """
         used = self.valid.get(id(root))
         if used is None:
             used = self.known.get(id(root))
@@ -113,30 +117,32 @@ class LoopChecker:
 
     def _new(self, root: Expr) -> tuple[Node, ...]:
         """Check an expression that was in no valid function, and return the symbols it uses."""
-        stack: list[Node] = [root]
+        stack: list[Any] = [root]
         seen: set[int] = set()
         used: dict[Node, None] = {}
-        typed = self._typed
+        typed, types = self._typed, self._types
         while stack:
             node = stack.pop()
             key = id(node)
             if key in seen:
                 continue
             seen.add(key)
-            if isinstance(node, Var):
+            cls = node.__class__
+            if cls is Var or isinstance(node, Var):
                 used[node] = None
                 self.use(node)
                 continue
-            if isinstance(node, Load):
-                used[node.buffer] = None
-                self.use(node.buffer)
+            found = None
             if key not in typed:
                 typed.add(key)
-                found = expression_problem(node)  # pyright: ignore[reportArgumentType] -- what is none is reported
-                if found is not None:
-                    self.report(found)
-            if node.__class__ is not Const:
-                stack.extend(children(node))
+                found = node_problem(node, types)
+            if cls is Load or isinstance(node, Load):
+                used[node.buffer] = None
+                self.use(node.buffer)
+            if found is not None:
+                self.report(found)
+            if cls is not Const:
+                stack += CHILDREN[cls](node)
         return tuple(used)
 
     def integer(self, expr: Expr, what: str) -> DType:

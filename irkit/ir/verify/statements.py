@@ -1,6 +1,6 @@
 """Verify functions: one rule per statement class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from irkit.core import MAX_PROBLEMS, Node, Problem, check_fields, deep_recursion
@@ -23,6 +23,7 @@ from irkit.ir.stmt import (
     Store,
     View,
 )
+from irkit.ir.verify.expression_nodes import WrongField
 from irkit.ir.verify.scopes import MAX_STRING, LoopChecker
 from irkit.ir.verify.types import access_lanes, access_problem
 from irkit.ir.verify.valid_expressions import remember_valid, valid_before
@@ -34,16 +35,27 @@ def verify(func: PrimFunc) -> list[Problem]:
     if not isinstance(func, PrimFunc):  # pyright: ignore[reportUnnecessaryIsInstance] -- a pass can return anything
         return [Problem(f"{type(func).__name__} is not a function of loop IR")]
     _before, known = valid_before()  # The function keeps what is known alive.
-    broken = check_fields(func, {DType: DType.is_known}, limit=MAX_PROBLEMS, known=known)
-    if broken:
-        return broken  # The rules below rely on correct field classes.
+    # The rules below rely on correct field classes; they check those of expressions themselves.
+    broken = _field_problems(func, known, expressions=False)
     checker = LoopChecker(func, _RULES, known)
-    checker.signature(func)
-    with deep_recursion:
-        checker.statement(func.body)
-    if not checker.problems:
-        remember_valid(func, checker.valid)
-    return checker.problems[:MAX_PROBLEMS]
+    try:
+        if not broken:
+            checker.signature(func)
+            with deep_recursion:
+                checker.statement(func.body)
+            if not checker.problems:
+                remember_valid(func, checker.valid)
+                return []
+    except WrongField:
+        pass
+    return _field_problems(func, known) or checker.problems[:MAX_PROBLEMS]
+
+
+def _field_problems(
+    func: PrimFunc, known: Iterable[int], *, expressions: bool = True
+) -> list[Problem]:
+    valid = {DType: DType.is_known}
+    return check_fields(func, valid, limit=MAX_PROBLEMS, known=known, expressions=expressions)
 
 
 def _seq(checker: LoopChecker, stmt: Seq) -> None:

@@ -135,6 +135,8 @@ def access_problem(buffer: Buffer, indices: tuple[Expr, ...], mask: Expr | None)
 
 def access_lanes(indices: tuple[Expr, ...]) -> int:
     """Return the number of elements that an access touches at once."""
+    if len(indices) == 1:
+        return indices[0].dtype.lanes
     return max((index.dtype.lanes for index in indices), default=1)
 
 

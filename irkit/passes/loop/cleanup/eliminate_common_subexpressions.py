@@ -21,12 +21,13 @@ under a condition is not computed before it. Ramps stay in place: they tell a ve
 gather.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable
 
 import msgspec
 
 from irkit.core import (
+    CHILDREN,
     Node,
     allowed,
     children,
@@ -66,6 +67,7 @@ from irkit.ir.analysis import ValueNumbering
 from irkit.transform import define_pass
 
 LEAVES = (Store, Evaluate, Assert)
+_LAZY = frozenset({Conditional, And, Or})
 MAX_RUN = 256
 
 
@@ -153,7 +155,7 @@ class _StatementRun:
         self.sources = sources
         self.versions = Counter[Hashable]()
         self.numbering = ValueNumbering(self._version)
-        self.uses = Counter[int]()
+        self.uses = defaultdict[int, int](int)
         self.first: dict[int, int] = {}
         self.always: dict[int, int] = {}
         self.stmts = run
@@ -176,29 +178,30 @@ class _StatementRun:
                 if id(node) not in seen and isinstance(node, Expr):
                     seen.add(id(node))
                     nodes.append(node)
-        numbers = [self._number(at, node) for node in nodes]
+        numbers = self.numbering.after_operands(nodes)
         of = dict(zip(map(id, nodes), numbers, strict=True))
-        self.uses.update(of[id(root)] for root in roots)
+        for node, number in zip(nodes, numbers, strict=True):
+            if number not in self.first:
+                self.first[number] = at
+                for child in CHILDREN[node.__class__](node):
+                    self.uses[of[id(child)]] += 1
+        for root in roots:
+            self.uses[of[id(root)]] += 1
         self._mark_always(at, roots, nodes, of)
         if isinstance(stmt, Store):
             self.versions[self._root(stmt.buffer)] += 1
             self.numbering.forget()
         return _NumberedStatement(stmt, nodes, numbers)
 
-    def _number(self, at: int, node: Expr) -> int:
-        number = self.numbering.of(node)
-        if number not in self.first:
-            self.first[number] = at
-            for child in children(node):
-                assert isinstance(child, Expr)
-                self.uses[self.numbering.of(child)] += 1
-        return number
-
     def _mark_always(
         self, at: int, roots: list[Expr], nodes: list[Expr], of: dict[int, int]
     ) -> None:
         # The values in the message of an assertion are computed only if it fails.
         sure = roots[:1] if isinstance(self.stmts[at], Assert) else roots
+        if len(sure) == len(roots) and not any(node.__class__ in _LAZY for node in nodes):
+            for number in of.values():
+                self.always.setdefault(number, at)
+            return
         always = {id(root) for root in sure}
         for node in reversed(nodes):
             if id(node) in always:

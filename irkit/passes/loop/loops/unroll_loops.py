@@ -23,6 +23,7 @@ from irkit.core import (
     rewrite,
     same,
     substitute,
+    symbols_bound,
 )
 from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
 from irkit.passes.loop.support.unroll_marks import UnrollLimits, mark_unrolled
@@ -61,12 +62,8 @@ def unroll_loops(
                 end - begin <= max_extent and _fits(body, end - begin)
             ):
                 # Each copy binds its own variables: the verifier allows one binder per Var.
-                return seq(
-                    *(
-                        fresh(substitute(body, {var: Const(i, var.dtype)}))
-                        for i in range(begin, end)
-                    )
-                )
+                copies = [substitute(body, {var: Const(i, var.dtype)}) for i in range(begin, end)]
+                return seq(*(map(fresh, copies) if symbols_bound(body) else copies))
             case For(kind="unrolled"):
                 remark(
                     node,
