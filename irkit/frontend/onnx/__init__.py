@@ -38,6 +38,7 @@ from irkit.frontend.onnx.model_inputs import (
     fixed_sizes as fixed_sizes,
     fixed_values as fixed_values,
     model_inputs as model_inputs,
+    names_dimensions as names_dimensions,
 )
 from irkit.frontend.onnx.model_parts import (
     ModelParts as ModelParts,

@@ -20,6 +20,7 @@ from irkit.frontend.onnx.model_inputs import (
     element_type_of,
     fixed_sizes,
     fixed_values,
+    given_shape,
     input_infos,
     leaves_open,
     tensor_of,
@@ -27,7 +28,15 @@ from irkit.frontend.onnx.model_inputs import (
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
 from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, UnknownShape, to_array
-from irkit.graph import Builder, GraphFunc, TensorType, Value
+from irkit.graph import (
+    Builder,
+    GraphFunc,
+    TensorType,
+    Value,
+    as_dimension,
+    merged,
+    with_dimensions,
+)
 from irkit.ir import I64, Expr, Var, const, numpy_dtype
 
 
@@ -40,8 +49,9 @@ def import_onnx(
 ) -> IRModule:
     """Import a model as an IRModule whose function ``main`` is the graph.
 
-    ``shapes`` fixes the shapes of inputs; ``values`` fixes whole inputs, such as those that decide
-    a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
+    ``shapes`` fixes the shapes of inputs, in which a dimension can have a name, and a range
+    (``batch in 1..64``), instead of a number; ``values`` fixes whole inputs, such as those that
+    decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
     ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
     caller cuts to a number of elements that depends on data: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
@@ -125,7 +135,7 @@ class _Importer:
         self.dims: dict[str, Var] = {}
         self.dims_of: dict[str, list[str]] = {}
         self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, int | str] = {}
         self.narrow: dict[str, NarrowType] = {}
 
     def run(self, counted: frozenset[str]) -> IRModule:
@@ -166,6 +176,8 @@ class _Importer:
                 pairs = ((name, kind.name) for name, kind in kinds.items())
                 attrs[f"narrow_{of}"] = tuple(text for pair in pairs for text in pair)
         func = self.builder.finish(*results, *counts.values(), **attrs)
+        named = [dim for shape in self.shapes.values() for dim in shape if isinstance(dim, str)]
+        func = with_dimensions(func, merged(map(as_dimension, named)))
         return IRModule({"main": func, **self.builder.kernels})
 
     def _cuts(self, outputs: Sequence[str]) -> tuple[tuple[str | int, ...], dict[str, Value]]:
@@ -210,7 +222,7 @@ class _Importer:
         dims = list(tensor.shape.dim)
         given = self.shapes.get(name)
         if given is not None:
-            return tuple(const(int(dim), I64) for dim in given)
+            return tuple(self._sized(dim, name) for dim in given_shape(given))
         if not tensor.HasField("shape"):
             raise ImportFailed(
                 f"input {name!r} has no shape", hint=f"Set it: shapes={{{name!r}: (...)}}."
@@ -221,7 +233,11 @@ class _Importer:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return const(dim.dim_value, I64)
         key = dimension_name(dim, name, at)
-        if key in self.sizes:
-            return const(self.sizes[key], I64)
-        self.dims_of.setdefault(key, []).append(name)
-        return self.dims.setdefault(key, Var(key))
+        return self._sized(self.sizes.get(key, key), name)
+
+    def _sized(self, size: int | str, name: str) -> Expr:
+        """Return a dimension of an input: a number, or the variable of its name."""
+        if isinstance(size, int):
+            return const(size, I64)
+        self.dims_of.setdefault(size, []).append(name)
+        return self.dims.setdefault(size, Var(size))
