@@ -99,7 +99,10 @@ from irkit.graph.ops import (
     as_attrs as as_attrs,
     attributes as attributes,
     op_spec as op_spec,
+    quotient as quotient,
+    same_extent as same_extent,
     same_shape as same_shape,
+    written as written,
 )
 from irkit.graph.ops.packed_weights import (
     MIDDLE as MIDDLE,

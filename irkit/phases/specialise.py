@@ -141,9 +141,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
             try:
                 module = import_onnx(
                     parts.first,
-                    shapes={
-                        n: s for n, s in {**self.shapes, **open_shapes}.items() if n in there
-                    },
+                    shapes={n: s for n, s in {**self.shapes, **open_shapes}.items() if n in there},
                     values={n: v for n, v in values.items() if n in there},
                     counted=counted,
                 )

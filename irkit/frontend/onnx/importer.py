@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from irkit.core import IRModule, UniqueNames
 from irkit.frontend.onnx.convert.math import from_bits, to_bits
 from irkit.frontend.onnx.functions import Functions
-from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
 from irkit.frontend.onnx.model_file import ModelLike, load_model
 from irkit.frontend.onnx.model_inputs import (
@@ -30,6 +30,7 @@ from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, UnknownShape, to_array
 from irkit.graph import (
     Builder,
+    Dimension,
     GraphFunc,
     TensorType,
     Value,
@@ -37,7 +38,7 @@ from irkit.graph import (
     merged,
     with_dimensions,
 )
-from irkit.ir import I64, Expr, Var, const, numpy_dtype
+from irkit.ir import I64, Expr, Interval, Var, const, numpy_dtype
 
 
 def import_onnx(
@@ -51,8 +52,8 @@ def import_onnx(
 
     ``shapes`` fixes the shapes of inputs, in which a dimension can have a name, and a range
     (``batch in 1..64``), instead of a number; ``values`` fixes whole inputs, such as those that
-    decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
-    ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
+    decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs``
+    and ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
     caller cuts to a number of elements that depends on data: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
@@ -136,6 +137,8 @@ class _Importer:
         self.dims_of: dict[str, list[str]] = {}
         self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
         self.sizes: dict[str, int | str] = {}
+        named = [dim for shape in shapes.values() for dim in shape if isinstance(dim, str)]
+        self.ranges = merged(map(as_dimension, named))
         self.narrow: dict[str, NarrowType] = {}
 
     def run(self, counted: frozenset[str]) -> IRModule:
@@ -176,8 +179,7 @@ class _Importer:
                 pairs = ((name, kind.name) for name, kind in kinds.items())
                 attrs[f"narrow_{of}"] = tuple(text for pair in pairs for text in pair)
         func = self.builder.finish(*results, *counts.values(), **attrs)
-        named = [dim for shape in self.shapes.values() for dim in shape if isinstance(dim, str)]
-        func = with_dimensions(func, merged(map(as_dimension, named)))
+        func = with_dimensions(func, self.ranges)
         return IRModule({"main": func, **self.builder.kernels})
 
     def _cuts(self, outputs: Sequence[str]) -> tuple[tuple[str | int, ...], dict[str, Value]]:
@@ -198,6 +200,7 @@ class _Importer:
             return
         shape = self._shape(info.name, tensor)
         param = self.builder.param(info.name, TensorType(shape, dtype))
+        self.known.sizes.note(param)
         narrow = NARROW_TYPES.get(tensor.elem_type)
         if narrow is None:
             self.walk.scope[info.name] = param
@@ -240,4 +243,7 @@ class _Importer:
         if isinstance(size, int):
             return const(size, I64)
         self.dims_of.setdefault(size, []).append(name)
-        return self.dims.setdefault(size, Var(size))
+        var = self.dims.setdefault(size, Var(size))
+        dim = self.ranges.get(size, Dimension(size))
+        self.known.sizes.ranges[var] = Interval(dim.least, dim.most)
+        return var

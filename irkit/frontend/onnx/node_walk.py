@@ -13,7 +13,7 @@ from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.control_flow import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
-from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import UnsupportedModel, check_supported, converter_name
 from irkit.frontend.onnx.model_parts import cycle_through
