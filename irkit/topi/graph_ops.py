@@ -30,7 +30,7 @@ def compute_of(op: Op, args: Tensors, shape: Sequence[Expr]) -> tuple[Tensor, ..
 
     Raises: IRKitError if the operator has no row; ShapeError or DTypeError as the operator does.
     """
-    shaped = _SHAPED.get(op.name)
+    shaped = SHAPED.get(op.name)
     if shaped is not None:
         return (shaped(args, attributes(op), [known(dim) for dim in shape]),)
     rule = RULES.get(op.name)
@@ -116,9 +116,9 @@ def _slice(args: Tensors, o: OpOptions) -> Tensor:
     return index.strided_slice(args[0], *places)
 
 
-_SHAPED: dict[str, Callable[[Tensors, OpOptions, Sequence[Dim]], Tensor]] = {
+SHAPED: dict[str, Callable[[Tensors, OpOptions, Sequence[Dim]], Tensor]] = {
     "broadcast_to": lambda args, o, dims: broadcast.broadcast_to(args[0], tuple(dims)),
-    "full": lambda args, o, dims: pointwise.full(dims, o.scalar("value"), o.dtype("dtype")),
+    "full": lambda args, o, dims: pointwise.full(tuple(dims), o.scalar("value"), o.dtype("dtype")),
     "reshape": lambda args, o, dims: shape.reshape(args[0], dims),
 }
 """Operators whose attribute ``shape`` is the shape of the result, with codes for dimensions."""

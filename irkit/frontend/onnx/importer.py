@@ -53,8 +53,8 @@ def import_onnx(
     ``shapes`` fixes the shapes of inputs, in which a dimension can have a name, and a range
     (``batch in 1..64``), instead of a number; ``values`` fixes whole inputs, such as those that
     decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs``
-    and ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
-    caller cuts to a number of elements that depends on data: see ``cuts_of``.
+    and ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs
+    the caller cuts to a number of elements that depends on data: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """

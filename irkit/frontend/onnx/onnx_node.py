@@ -320,13 +320,17 @@ class OnnxNode:
 
     def sizes(self, at: int, what: str) -> tuple[Dim, ...] | None:
         """Return an input that decides a shape, whose numbers can be computed from dimensions."""
-        value = self.optional(at)
-        known = None if value is None else self._known.sizes.get(value)
-        if known is None or value in self._known:
+        if not self.is_of_dimensions(at):
             return self.ints(at, what)
+        known = self._known.sizes[self.input(at)]
         if known.ndim > 1:
             raise self.fail(f"its {what} must be integers in one dimension")
         return tuple(known.reshape(-1))
+
+    def is_of_dimensions(self, at: int) -> bool:
+        """Return True if an input holds sizes that are computed from dimensions."""
+        value = self.optional(at)
+        return value in self._known.sizes and value not in self._known
 
     def as_known_sizes(self, value: Value, dims: Sequence[Dim]) -> Value:
         """Note that a value holds these sizes, and return it."""

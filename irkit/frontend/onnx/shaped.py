@@ -6,7 +6,7 @@ from typing import Any
 from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value, quotient, same_extent, written
-from irkit.ir import Expr, as_int
+from irkit.ir import Expr, as_int, index
 
 
 def shaped(
@@ -27,13 +27,14 @@ def shaped(
 def reshape(node: OnnxNode, x: Value, shape: Sequence[Dim]) -> Value:
     """Reshape to dimensions of which some are only known at a call."""
     unknown = [at for at, dim in enumerate(shape) if as_int(dim) is None]
-    if len(unknown) == 1:
+    others = [at for at in unknown if node.place(index(shape[at])) is None]
+    holes = others if len(unknown) > 1 else unknown
+    if len(holes) == 1:
         # The number of elements tells it, and no other tensor is needed.
-        (hole,) = unknown
+        (hole,) = holes
         rest = quotient(node.type(x).shape, [*shape[:hole], *shape[hole + 1 :]])
         if rest is not None and same_extent(rest, shape[hole]):
-            codes = tuple(-1 if at == hole else as_int(dim) or 0 for at, dim in enumerate(shape))
-            return node.op("reshape", x, shape=codes)
+            return shaped(node, "reshape", x, shape=(*shape[:hole], -1, *shape[hole + 1 :]))
     return shaped(node, "reshape", x, shape=shape)
 
 

@@ -80,8 +80,8 @@ def range_of(node: OnnxNode) -> Value:
 
     Source: Range-11, Range-27.
     """
-    sizes = [node.sizes(at, what) for at, what in enumerate(("start", "limit", "step"))]
-    if any(as_int(dim) is None for each in sizes for dim in each or ()):
+    if any(map(node.is_of_dimensions, range(3))):
+        sizes = [node.sizes(at, what) for at, what in enumerate(("start", "limit", "step"))]
         return _range_of_sizes(node, [dim for each in sizes for dim in each or ()])
     bounds = [node.array(at, what) for at, what in enumerate(("start", "limit", "step"))]
     if any(each is None or each.size != 1 for each in bounds):
