@@ -23,6 +23,7 @@ from irkit.frontend.onnx.model_inputs import (
     given_shape,
     input_infos,
     leaves_open,
+    names_dimensions,
     tensor_of,
 )
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
@@ -143,6 +144,7 @@ class _Importer:
 
     def run(self, counted: frozenset[str]) -> IRModule:
         self.walk.counted = counted
+        self.walk.is_symbolic = names_dimensions(self.shapes)
         inputs = input_infos(self.graph)
         self.sizes = fixed_sizes(self.graph, self.shapes, self.values)
         for info in inputs:

@@ -74,6 +74,8 @@ class NodeWalk:
         self.scope: Scope = {}
         self.counted: frozenset[str] = frozenset()
         self.cuts: list[CutOutput] = []
+        self.is_symbolic = False
+        """Whether the caller named dimensions that stay open."""
 
     def convert(self, protos: Iterable[onnx.NodeProto]) -> None:
         """Convert nodes, and add their outputs to the scope."""
@@ -256,7 +258,11 @@ class NodeWalk:
         names = dict.fromkeys(name for each in self.dims.values() for name in each)
         inputs = ", ".join(f"{name!r}: (...)" for name in names)
         options = " ".join(f"--shape {name}=..." for name in names)
-        return f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
+        remedy = f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
+        if not self.is_symbolic:
+            return remedy
+        name = next(reversed(self.dims))
+        return f"{remedy[:-1]}; or say how large it can be: '{name} in 1..512'."
 
     def _define(self, name: str, value: Value, node: OnnxNode) -> None:
         if name in self.scope:
