@@ -52,7 +52,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     sch.overcompute(ref)
     if reduced:
         sch.decompose_reduction(ref, reduced[0])
-    if all(as_int(axis.extent) is not None for axis in spatial_axes(block)):
+    if tile.is_constant(spatial_axes(block)):
         sch.transform_layout(ref, tile.layout)
     sch.set_scope(ref, "local")
 

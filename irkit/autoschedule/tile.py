@@ -34,6 +34,11 @@ class Tile(msgspec.Struct, frozen=True):
     row: int
     rows: int
 
+    def is_constant(self, spatial: list[Axis]) -> bool:
+        """Return True if the extents of the axes that are cut are constant."""
+        cut = [*spatial[-2 if self.fused else -1 :], *spatial[self.row : self.row + 1]]
+        return all(as_int(axis.extent) is not None for axis in cut)
+
     def layout(self, *indices: Expr) -> list[Expr]:
         """Map indices to a layout in which the elements of a tile are contiguous."""
         place, count = indices[-1], len(indices) - 1
@@ -54,9 +59,10 @@ def tile_of(block: Block, store: Store, machine: Machine, estimates: Estimates) 
     sizes = [estimate(axis.extent, estimates) for axis in block.axes]
     if not spatial or None in sizes:
         return None
-    is_open = any(as_int(axis.extent) is None for axis in spatial)
     last, extent = spatial[-1], estimate(spatial[-1].extent, estimates) or 0
-    fused = not is_open and len(spatial) > 1 and move_as_one(block, store, spatial[-2], last)
+    is_open = as_int(last.extent) is None
+    pair = [axis for axis in spatial[-2:] if as_int(axis.extent) is not None]
+    fused = len(pair) == 2 and move_as_one(block, store, *pair)
     whole = extent * (as_int(spatial[-2].extent) or 0) if fused else extent
     if whole < _FEWEST_LANES:
         return None

@@ -13,7 +13,7 @@ from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.cli.flags.fixed_inputs import VALUE, values_of
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
-from irkit.codegen import TensorSpec
+from irkit.codegen import TensorSpec, evaluate_sizes
 from irkit.core import InputError, atomic_write
 from irkit.ir import array_type
 from irkit.runtime import DeferredModel, Model, ModelProfile, load, write_arrays
@@ -127,9 +127,12 @@ def run(
 
 
 def _declared(model: Model) -> list[TensorSpec]:
-    """Return the inputs; a shape that is open is that of the first specialisation."""
+    """Return the inputs; a shape that is open is that of the first specialisation, and a dimension
+    with a name has its least size, but 1 at least."""
     if not isinstance(model, DeferredModel):
-        return list(model.plan.inputs)
+        sizes = {dim.name: min(max(dim.least, 1), dim.most) for dim in model.plan.dims}
+        known = evaluate_sizes(model.plan.sizes, sizes)
+        return [spec.at_sizes(known) for spec in model.plan.inputs]
     held = model.specialisations[0] if model.specialisations else None
     shapes = {} if held is None else {**held.shapes, **{n: v.shape for n, v in held.values.items()}}
     return [

@@ -1,15 +1,20 @@
 """From loop IR to native code.
 
 Reading order: llvm (LLVM IR and object files), then executor_plan (the plan of a model's executor,
-as data).
+as data), size_arithmetic (its arithmetic on sizes, from expressions).
 """
 
 from irkit.codegen.executor_plan import (
+    MOST_BYTES as MOST_BYTES,
     Copy as Copy,
     ExecutorPlan as ExecutorPlan,
     KernelCall as KernelCall,
+    Size as Size,
+    SizeStep as SizeStep,
     TensorPlace as TensorPlace,
     TensorSpec as TensorSpec,
+    evaluate_sizes as evaluate_sizes,
+    refusal as refusal,
 )
 from irkit.codegen.llvm.builder.exits import (
     OUT_OF_MEMORY as OUT_OF_MEMORY,
@@ -33,6 +38,7 @@ from irkit.codegen.llvm.compiler.processor import (
 )
 from irkit.codegen.llvm.module.executor import (
     ENTRY as ENTRY,
+    SIZES as SIZES,
     emit_executor as emit_executor,
 )
 from irkit.codegen.llvm.module.module import (
@@ -63,4 +69,7 @@ from irkit.codegen.llvm.parallel.pool import (
 )
 from irkit.codegen.llvm.statements.assertion_record import (
     record_size as record_size,
+)
+from irkit.codegen.size_arithmetic import (
+    SizeArithmetic as SizeArithmetic,
 )

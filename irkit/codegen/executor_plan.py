@@ -1,10 +1,35 @@
-"""Plan of a model's executor, as data: tensors, their places, kernel calls, copies."""
+"""Plan of a model's executor, as data: tensors, their places, kernel calls, copies, and the
+arithmetic on sizes that are only known at the call."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
+from irkit.core import IRKitError
+from irkit.graph import Dimension
 from irkit.ir import Work
+
+Size = int | str
+"""A number, or the name of a dimension or of a computed size."""
+
+MOST_BYTES = 1 << 47
+"""Memory of a call for which no limit is set: what an address reaches."""
+
+
+class SizeStep(msgspec.Struct, frozen=True):
+    """One step of the arithmetic on sizes, in i64: ``name`` is what it computes from ``a`` and
+    ``b``.
+
+    A result that i64 does not hold, and an ``extent`` (which is ``a``) that is negative, refuse the
+    call; ``what`` says what it was for. ``//`` rounds down, and is 0 for a divisor of 0.
+    """
+
+    name: str
+    op: Literal["+", "-", "*", "//", "min", "max", "extent"]
+    a: Size
+    b: Size = 0
+    what: str = ""
 
 
 class TensorSpec(msgspec.Struct, frozen=True):
@@ -14,24 +39,42 @@ class TensorSpec(msgspec.Struct, frozen=True):
     """
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
     dtype: str
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Return the shape, which must be known.
+
+        Raises: IRKitError if a dimension is not.
+        """
+        known = tuple(dim for dim in self.shape if isinstance(dim, int))
+        if len(known) != len(self.shape):
+            listed = ", ".join(map(str, self.shape))
+            raise IRKitError(f"the shape [{listed}] of {self.name!r} is only known at a call")
+        return known
+
+    def at_sizes(self, sizes: Mapping[str, int]) -> "TensorSpec":
+        """Return the description in a call in which dimensions and sizes have these values."""
+        shape = tuple(dim if isinstance(dim, int) else sizes[dim] for dim in self.shape)
+        return TensorSpec(self.name, shape, self.dtype)
 
 
 class TensorPlace(msgspec.Struct, frozen=True):
     """Where a tensor lives during a run.
 
     Units: ``at`` is the number of an input or output, or an offset in bytes into the parameters or
-    the arena.
+    the arena; only the last can be a computed size.
     """
 
     kind: Literal["input", "output", "param", "arena"]
-    at: int
+    at: Size
 
 
 class KernelCall(msgspec.Struct, frozen=True):
     """Call of a kernel with the places of its buffers, in the order of its parameters.
 
+    ``scalars`` are the numbers that it takes before its buffers, ``extents`` those behind them.
     ``node`` names the graph node it computes, ``operators`` what was fused into it: operators with
     the nodes they came from. ``records`` means that the kernel also takes a record.
     """
@@ -41,6 +84,8 @@ class KernelCall(msgspec.Struct, frozen=True):
     node: str = ""
     records: bool = False
     operators: tuple[str, ...] = ()
+    scalars: tuple[Size, ...] = ()
+    extents: tuple[Size, ...] = ()
 
 
 class Copy(msgspec.Struct, frozen=True):
@@ -51,7 +96,7 @@ class Copy(msgspec.Struct, frozen=True):
 
     to: TensorPlace
     source: TensorPlace
-    size: int
+    size: Size
 
 
 class ExecutorPlan(msgspec.Struct, frozen=True):
@@ -59,13 +104,67 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
 
     Units: sizes in bytes; ``params`` has the offset of each parameter in the parameter block.
     ``work`` says what one run of a kernel computes and moves, for kernels of which that is known.
+    ``dims`` are the dimensions that the shapes of inputs bind at the call, ``sizes`` the arithmetic
+    on them, in order. ``memory`` is what a call needs for arena and outputs: more than
+    ``memory_limit`` refuses it.
     """
 
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     params: tuple[tuple[int, TensorSpec], ...]
     param_bytes: int
-    arena_bytes: int
+    arena_bytes: Size
     calls: tuple[KernelCall, ...]
     copies: tuple[Copy, ...] = ()
     work: dict[str, Work] = {}
+    dims: tuple[Dimension, ...] = ()
+    sizes: tuple[SizeStep, ...] = ()
+    memory: Size = 0
+    memory_limit: int = MOST_BYTES
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        """Return the names of dimensions and computed sizes, in the order of the table that the
+        executor reads."""
+        return (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
+
+
+def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[str, int]:
+    """Return what the steps compute from the sizes of dimensions, by name: what the emitted code
+    does, with Python's integers.
+
+    Raises: IRKitError, with what the size was for, where the emitted code refuses a call.
+    """
+    found = dict(dims)
+    for step in steps:
+        a, b = (each if isinstance(each, int) else found[each] for each in (step.a, step.b))
+        value = _evaluated(step.op, a, b)
+        if not -(1 << 63) <= value < 1 << 63 or (step.op == "extent" and value < 0):
+            raise IRKitError(refusal(step, value))
+        found[step.name] = value
+    return found
+
+
+def refusal(step: SizeStep, value: int | None = None) -> str:
+    """Return the message for a call that a step refuses."""
+    if step.op == "extent":
+        return f"{step.what} would be {'negative' if value is None else value}"
+    return f"{step.what} is a number that 64 bits do not hold"
+
+
+def _evaluated(op: str, a: int, b: int) -> int:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "//":
+            return a // b if b else 0
+        case "min":
+            return min(a, b)
+        case "max":
+            return max(a, b)
+        case _:
+            return a

@@ -23,6 +23,14 @@ from irkit.graph.build import (
 from irkit.graph.codec import (
     ARRAY_CODEC as ARRAY_CODEC,
 )
+from irkit.graph.dimensions import (
+    MOST as MOST,
+    Dimension as Dimension,
+    as_dimension as as_dimension,
+    dimensions_of as dimensions_of,
+    merged as merged,
+    with_dimensions as with_dimensions,
+)
 from irkit.graph.flow import (
     bindings_of as bindings_of,
     bodies as bodies,
@@ -50,6 +58,9 @@ from irkit.graph.interp import (
     intermediates as intermediates,
     interpret as interpret,
 )
+from irkit.graph.kernel_sizes import (
+    kernel_sizes as kernel_sizes,
+)
 from irkit.graph.level import (
     GRAPH_LEVEL as GRAPH_LEVEL,
     GRAPH_NODES as GRAPH_NODES,
@@ -57,6 +68,7 @@ from irkit.graph.level import (
 )
 from irkit.graph.memory import (
     MemoryPlan as MemoryPlan,
+    MemoryRoom as MemoryRoom,
     MemorySlot as MemorySlot,
     memory_plan as memory_plan,
     recorded_plan as recorded_plan,
@@ -87,7 +99,10 @@ from irkit.graph.ops import (
     as_attrs as as_attrs,
     attributes as attributes,
     op_spec as op_spec,
+    quotient as quotient,
+    same_extent as same_extent,
     same_shape as same_shape,
+    written as written,
 )
 from irkit.graph.ops.packed_weights import (
     MIDDLE as MIDDLE,

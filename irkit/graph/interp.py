@@ -8,6 +8,7 @@ import numpy as np
 from irkit.core import Function, IRKitError, IRModule, ShapeError, deep_recursion
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
+from irkit.graph.kernel_sizes import kernel_sizes
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -151,12 +152,12 @@ class _Machine:
                 assert isinstance(closure, Closure)
                 inside = self._called(closure.scope, bind, scope)
                 return self._call(closure.code, inside, [scope[arg] for arg in args])
-            case Invoke(name, args):
+            case Invoke(name, args) as step:
                 given = [scope[arg] for arg in args]
                 target = self._target(name)
                 if isinstance(target, GraphFunc):
                     return self._call(target, self._called(None, bind, scope), given)
-                return self._loops(name, given, bind.var, scope)
+                return self._loops(step, given, bind.var, scope)
             case step:
                 return self._plain(step, scope)
 
@@ -201,18 +202,24 @@ class _Machine:
             )
         return self.module[name]
 
-    def _loops(self, name: str, given: list[Result], var: Value, scope: CallEnvironment) -> Result:
+    def _loops(
+        self, step: Invoke, given: list[Result], var: Value, scope: CallEnvironment
+    ) -> Result:
         """Run a loop function, which writes its results to its last parameters."""
-        target = self._target(name)
+        target = self._target(step.function)
         if not isinstance(target, PrimFunc):
-            raise IRKitError(f"{name!r} is neither a graph function nor a loop function")
+            raise IRKitError(f"{step.function!r} is neither a graph function nor a loop function")
         kinds = var.type.items if isinstance(var.type, TupleType) else (var.type,)
         outputs = [_result_array(cast(TensorType, kind), scope.sizes) for kind in kinds]
-        wanted = [numpy_dtype(param.dtype) for param in target.params]
+        numbers = [param for param in target.params if isinstance(param, Var)]
+        wanted = [numpy_dtype(param.dtype) for param in target.params[len(numbers) :]]
         inputs = [cast(Array, value) for value in given]
         pairs = zip(inputs, wanted, strict=False)
         narrowed = [a.astype(to, order="C", copy=False) for a, to in pairs]
-        run_loops(target, *narrowed, *outputs, max_steps=self.max_steps)
+        tensors = cast("list[TensorType]", [*(arg.type for arg in step.args), *kinds])
+        sizes = kernel_sizes(target, tensors) if numbers else {}
+        scalars = [int(evaluate(sizes[var], scope.sizes)) for var in numbers]
+        run_loops(target, *scalars, *narrowed, *outputs, max_steps=self.max_steps)
         found = tuple(self._widened(output) for output in outputs)
         return found if isinstance(var.type, TupleType) else found[0]
 

@@ -2,21 +2,26 @@
 times share memory.
 
 Only values of the outermost body are planned. Parameters, constants and results are memory of the
-caller; the executor allocates values of symbolic size.
+caller. Values whose size is only known at a call follow those of constant size: each has a room, as
+large as the largest value that is ever in it, and the rooms lie one behind the other.
 """
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError
+from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError, walk
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
 from irkit.graph.types import TensorType, TupleType, tensors_in
-from irkit.ir import as_int
+from irkit.ir import Expr, Var, as_int, evaluate
 
 _MOST_BYTES = (1 << 63) - ALIGNMENT  # Sizes are rounded up.
-_SIZE, _SLOT = "arena_size", "slot_"
+_SIZE, _SLOT, _ROOM = "arena_size", "slot_", "room_"
+_ASSUMED = 97
+"""What a dimension is assumed to be, to choose a room of a fitting size."""
 
 
 class MemorySlot(msgspec.Struct, frozen=True):
@@ -33,11 +38,24 @@ class MemorySlot(msgspec.Struct, frozen=True):
     last: int
 
 
+class MemoryRoom(msgspec.Struct, frozen=True):
+    """Place of one tensor of symbolic size: in the room with this ``number``, counted from 0, while
+    it is live."""
+
+    value: str
+    item: int
+    number: int
+    first: int
+    last: int
+
+
 class MemoryPlan(msgspec.Struct, frozen=True):
-    """An arena of ``size`` bytes and the slots in it, in order of their bindings."""
+    """An arena of ``size`` bytes and the slots in it, in order of their bindings; behind them,
+    rooms for what has a symbolic size."""
 
     size: int
     slots: tuple[MemorySlot, ...]
+    rooms: tuple[MemoryRoom, ...] = ()
 
     def slot(self, value: str, item: int = 0) -> MemorySlot | None:
         """Return the slot of a tensor, or None if it is not in the arena."""
@@ -52,11 +70,11 @@ class MemoryPlan(msgspec.Struct, frozen=True):
         rows: dict[str, list[tuple[int, ...]]] = {}
         for slot in self.slots:
             row = (slot.item, slot.offset, slot.size, slot.first, slot.last)
-            rows.setdefault(slot.value, []).append(row)
-        return (
-            (_SIZE, self.size),
-            *((_SLOT + value, tuple(found)) for value, found in rows.items()),
-        )
+            rows.setdefault(_SLOT + slot.value, []).append(row)
+        for room in self.rooms:
+            row = (room.item, room.number, room.first, room.last)
+            rows.setdefault(_ROOM + room.value, []).append(row)
+        return (_SIZE, self.size), *((key, tuple(found)) for key, found in rows.items())
 
 
 def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
@@ -65,19 +83,25 @@ def recorded_plan(func: GraphFunc) -> MemoryPlan | None:
     if _SIZE not in attrs:
         return None
     slots: list[MemorySlot] = []
+    rooms: list[MemoryRoom] = []
     try:
         for key, rows in attrs.items():
+            if key.startswith(_ROOM):
+                placed = msgspec.convert(rows, tuple[tuple[int, int, int, int], ...])
+                rooms += [MemoryRoom(key.removeprefix(_ROOM), *row) for row in placed]
             if key.startswith(_SLOT):
                 found = msgspec.convert(rows, tuple[tuple[int, int, int, int, int], ...])
                 slots += [MemorySlot(key.removeprefix(_SLOT), *row) for row in found]
-        return MemoryPlan(msgspec.convert(attrs[_SIZE], int), tuple(slots))
+        return MemoryPlan(msgspec.convert(attrs[_SIZE], int), tuple(slots), tuple(rooms))
     except msgspec.ValidationError as error:
         raise IRKitError(f"the memory plan of {func.name!r} is damaged: {error}") from None
 
 
 def without_plan(attrs: Attrs) -> Attrs:
     """Return attributes without the plan."""
-    return tuple((key, value) for key, value in attrs if key != _SIZE and not key.startswith(_SLOT))
+    return tuple(
+        (key, value) for key, value in attrs if key != _SIZE and not key.startswith((_SLOT, _ROOM))
+    )
 
 
 class _Lifetime(msgspec.Struct):
@@ -86,6 +110,9 @@ class _Lifetime(msgspec.Struct):
     size: int | None
     first: int
     last: int
+    shape: tuple[Expr, ...] = ()
+    """The shape of a tensor of symbolic size."""
+    element: int = 1
 
 
 def memory_plan(func: GraphFunc) -> MemoryPlan:
@@ -95,7 +122,8 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     lowest offset that is free during its lifetime. Raises: IRKitError if two values have the same
     name; ShapeError if the values need more than 2**63 - 1 bytes.
     """
-    lives = sorted(_lives(func), key=lambda life: -(life.size or 0))
+    every = _lives(func)
+    lives = sorted((e for e in every if e.size is not None), key=lambda life: -(life.size or 0))
     taken = _PlacedSlots(len(lives))
     slots: list[MemorySlot] = []
     for life in lives:
@@ -104,7 +132,41 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
         offset = taken.place(life.first, life.last, _aligned(life.size))
         slots.append(MemorySlot(life.value, life.item, offset, life.size, life.first, life.last))
     size = max((slot.offset + _aligned(slot.size) for slot in slots), default=0)
-    return MemoryPlan(size, tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))))
+    return MemoryPlan(
+        size,
+        tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))),
+        _rooms([life for life in every if life.size is None]),
+    )
+
+
+def _rooms(lives: Sequence[_Lifetime]) -> tuple[MemoryRoom, ...]:
+    """Give each tensor of symbolic size a room that is free while it is live.
+
+    The largest come first, by an assumed size of all dimensions: so a room that is free is never
+    too small by it, and the smallest one wastes the least. A plan is right for any sizes.
+    """
+    found: list[MemoryRoom] = []
+    taken: list[list[_Lifetime]] = []
+    for life in sorted(lives, key=lambda life: -_assumed_bytes(life)):
+        free = [
+            number
+            for number, others in enumerate(taken)
+            if all(life.first > other.last or life.last < other.first for other in others)
+        ]
+        number = free[-1] if free else len(taken)
+        if not free:
+            taken.append([])
+        taken[number].append(life)
+        found.append(MemoryRoom(life.value, life.item, number, life.first, life.last))
+    return tuple(sorted(found, key=lambda room: (room.first, room.value, room.item)))
+
+
+def _assumed_bytes(life: _Lifetime) -> float:
+    count = float(life.element)
+    for extent in life.shape:
+        sizes = dict.fromkeys(walk(extent, Var), _ASSUMED)
+        count *= float(evaluate(extent, sizes))
+    return count
 
 
 class _PlacedSlots:
@@ -157,7 +219,11 @@ def _lives(func: GraphFunc) -> list[_Lifetime]:
         owned[bind.var] = made
     results = {id(life) for life in owned.get(func.body.result, ())}
     every = {id(life): life for lives in owned.values() for life in lives}
-    return [life for key, life in every.items() if key not in results and life.size is not None]
+    return [
+        life
+        for key, life in every.items()
+        if key not in results and (life.size is not None or life.shape)
+    ]
 
 
 def _storage(
@@ -171,8 +237,10 @@ def _storage(
         return tuple(life for item in step.items for life in owned[item])
     if isinstance(step, TupleGet):
         return _part(step, owned)
-    sizes = [_bytes(leaf) for leaf in tensors_in(bind.var.type)]
-    return tuple(_Lifetime(bind.var.name, item, size, at, at) for item, size in enumerate(sizes))
+    return tuple(
+        _Lifetime(bind.var.name, item, _bytes(leaf), at, at, leaf.shape, leaf.dtype.bytes)
+        for item, leaf in enumerate(tensors_in(bind.var.type))
+    )
 
 
 def _elsewhere(value: Value) -> tuple[_Lifetime, ...]:

@@ -100,8 +100,9 @@ class _GraphChecker:
         result = bind.var.type
         outputs = len(result.items) if isinstance(result, TupleType) else 1
         wanted = [
-            TensorType(param.shape, param.dtype) if isinstance(param, Buffer) else None
+            TensorType(param.shape, param.dtype)
             for param in target.params
+            if isinstance(param, Buffer)
         ]
         if len(step.args) + outputs != len(wanted):
             self._report(
@@ -114,7 +115,7 @@ class _GraphChecker:
         for place, (param, given) in enumerate(
             zip(wanted, [*(arg.type for arg in step.args), *items], strict=True)
         ):
-            if param is not None and not _may_match(param, given):
+            if not _may_match(param, given):
                 self._report(
                     f"{step.function!r}: parameter {place} is {written_type(param)}, found "
                     f"{written_type(given)}",

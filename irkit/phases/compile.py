@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from irkit.codegen import complete_target
+from irkit.codegen import MOST_BYTES, complete_target
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.phases.compile_module import CompileOptions, Progress, compile_module
 from irkit.phases.default import DEFAULT
@@ -36,13 +36,16 @@ def compile(
     apply: Apply = apply_here,
     schedule: ScheduleChoice | None = None,
     machine: MachineChoice = "host",
+    memory_limit: int = MOST_BYTES,
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
 
     A model that leaves shapes open, or whose inputs decide a shape, compiles at the call for what
     it meets, unless ``shapes`` fixes shapes and ``values`` whole inputs: see
-    ``Model.specialisations``. The module goes through ``graph_pipeline``, each kernel through
+    ``Model.specialisations``. With a name in a shape, such as ``{"x": ("batch in 1..64", 128)}``,
+    the model is compiled once, for all sizes of such dimensions; a call that needs more bytes than
+    ``memory_limit`` is refused. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved; a model compiled without
     ``keep_trace`` holds no IR. ``schedule`` and ``machine`` are those of :func:`irkit.build`.
@@ -60,12 +63,15 @@ def compile(
         title=_title(model),
         schedule=schedule_choice(schedule, "auto"),
         machine=machine,
+        memory_limit=memory_limit,
     )
     if not isinstance(model, IRModule):
         # Kernels and graphs need no ONNX, which takes 60 ms to load.
-        from irkit.frontend.onnx import load_model
+        from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
         from irkit.phases.specialise import compile_onnx
 
+        if names_dimensions(shapes or {}):
+            return compile_module(import_onnx(model, shapes=shapes, values=values), options)
         compile_part = partial(compile_module, options=options)
         return compile_onnx(load_model(model), shapes or {}, values or {}, compile_part)
     if shapes or values:

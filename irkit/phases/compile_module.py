@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.codegen import ExecutorPlan, emit, emit_executor, record_size
+from irkit.codegen import MOST_BYTES, ExecutorPlan, emit, emit_executor, record_size
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc, Work, work_of
@@ -39,6 +39,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     title: str = "model"
     schedule: ScheduleChoice = "auto"
     machine: MachineChoice = "host"
+    memory_limit: int = MOST_BYTES
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options without ``progress``, which belongs to this process.
@@ -52,7 +53,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
                 "not irkit's own",
                 hint="Save it: a package holds what is compiled so far.",
             )
-        plain = ("verify", "keep_trace", "title", "schedule", "machine")
+        plain = ("verify", "keep_trace", "title", "schedule", "machine", "memory_limit")
         return _restored, (self.target, {name: getattr(self, name) for name in plain})
 
 
@@ -61,7 +62,7 @@ def _restored(target: Target, plain: dict[str, Any]) -> CompileOptions:
 
 
 def compile_module(module: IRModule, options: CompileOptions) -> Model:
-    """Compile the graph function ``main`` of a module, whose shapes are constant."""
+    """Compile the graph function ``main`` of a module."""
     report, target, verify = options.progress or _silent, options.target, options.verify
     lowering, apply = options.pipeline.then(options.legalize), options.apply
     chosen = machine_of(options.machine, target)
@@ -82,7 +83,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         report(step.name, 0, 0)
     main = _main(module)
     check_calls(module, main)
-    plan, params = make_plan(main, operators.by_value)
+    plan, params = make_plan(module, operators.by_value)
     objects: list[bytes] = []
     work: dict[str, Work] = {}
     recording = set[str]()
@@ -99,7 +100,9 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         work |= {} if counted is None else {name: counted}
         recording |= {name} if record_size(func) else set()
         report(name, done, len(names))
-    plan = msgspec.structs.replace(_with_records(plan, recording), work=work)
+    plan = msgspec.structs.replace(
+        _with_records(plan, recording), work=work, memory_limit=options.memory_limit
+    )
     objects.append(object_for(emit_executor(plan), target))
     contents = PackageContents(plan, tuple(objects), params, target, main.script())
     return Model(contents, Trace.of(steps, title=options.title) if options.keep_trace else None)

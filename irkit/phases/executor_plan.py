@@ -8,8 +8,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.codegen import Copy, ExecutorPlan, KernelCall, TensorPlace, TensorSpec
-from irkit.core import ALIGNMENT, IRKitError, UniqueNames
+from irkit.codegen import (
+    Copy,
+    ExecutorPlan,
+    KernelCall,
+    Size,
+    SizeArithmetic,
+    TensorPlace,
+    TensorSpec,
+)
+from irkit.core import ALIGNMENT, IRKitError, IRModule, UniqueNames
 from irkit.graph import (
     Bind,
     Constant,
@@ -22,53 +30,57 @@ from irkit.graph import (
     TupleType,
     Type,
     Value,
+    dimensions_of,
+    kernel_sizes,
     memory_plan,
     recorded_plan,
     tensors_in,
-    written_type,
 )
-from irkit.ir import as_int
+from irkit.ir import PrimFunc, Var, shape_vars
 
 
 def make_plan(
-    func: GraphFunc, operators: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    module: IRModule, operators: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 ) -> tuple[ExecutorPlan, bytes]:
-    """Return the plan, with a place for every value and the calls in order, and the parameters.
+    """Return the plan of the function ``main``, with a place for every value and the calls in
+    order, and the parameters.
 
     Places in the arena are those that ``plan-memory`` has chosen. ``operators`` says for the name
     of a value which operators of the graph compute it.
-    Raises: IRKitError for a step without a kernel, a symbolic shape, or a memory plan that is older
-    than the function.
+    Raises: IRKitError for a step without a kernel, a shape that no dimension of an input decides,
+    or a memory plan that is older than the function.
     """
-    return _ExecutorPlanner(func, _memory(func), operators).run()
+    return _ExecutorPlanner(module, operators).run()
 
 
-def tensor_spec(type: Type, name: str, dtype: str = "") -> TensorSpec:
+def size_arithmetic(func: GraphFunc) -> SizeArithmetic:
+    """Return the arithmetic on the dimensions that the inputs of a function bind."""
+    return SizeArithmetic({var: var.name for var in dimensions_of(func)})
+
+
+def tensor_spec(sizes: SizeArithmetic, type: Type, name: str, dtype: str = "") -> TensorSpec:
     """Return the description of an input or output that the caller of a model sees, whose arrays
     can have a narrow type.
 
-    Raises: IRKitError if it is not a tensor, or its shape is symbolic.
+    Raises: IRKitError if it is not a tensor, or no dimension of an input decides its shape.
     """
     if not isinstance(type, TensorType):
         raise IRKitError(f"{name!r} is not a tensor, so it cannot be an input or output of a model")
-    dims = [as_int(dim) for dim in type.shape]
-    known = tuple(dim for dim in dims if dim is not None)
-    if len(known) != len(dims):
-        raise IRKitError(
-            f"the shape of {name!r} is not constant: {written_type(type)}",
-            hint="Fix the shapes of inputs: shapes={name: (1, 3, 8, 8)}, or --shape name=1,3,8,8.",
-        )
-    return TensorSpec(name, known, dtype or str(type.dtype))
+    shape = tuple(
+        sizes.extent(dim, f"dimension {at} of {name!r}") for at, dim in enumerate(type.shape)
+    )
+    return TensorSpec(name, shape, dtype or str(type.dtype))
 
 
-def input_specs(func: GraphFunc) -> tuple[TensorSpec, ...]:
+def input_specs(func: GraphFunc, sizes: SizeArithmetic | None = None) -> tuple[TensorSpec, ...]:
     """Return the descriptions of all inputs.
 
     Raises: IRKitError as ``tensor_spec`` does.
     """
     names, narrow = input_names(func), narrow_types(func, "inputs")
+    used = size_arithmetic(func) if sizes is None else sizes
     return tuple(
-        tensor_spec(param.type, name, narrow.get(name, ""))
+        tensor_spec(used, param.type, name, narrow.get(name, ""))
         for param, name in zip(func.params, names, strict=True)
     )
 
@@ -104,6 +116,7 @@ def _memory(func: GraphFunc) -> MemoryPlan:
         return current
     lives = [
         {(slot.value, slot.item, slot.size, slot.first, slot.last) for slot in plan.slots}
+        | {(room.value, room.item, None, room.first, room.last) for room in plan.rooms}
         for plan in (current, recorded)
     ]
     if lives[0] != lives[1]:
@@ -130,13 +143,18 @@ class _Tensor(msgspec.Struct, frozen=True, eq=False):
 
 
 class _ExecutorPlanner:
-    def __init__(
-        self, func: GraphFunc, memory: MemoryPlan, operators: Mapping[str, tuple[str, ...]]
-    ) -> None:
+    def __init__(self, module: IRModule, operators: Mapping[str, tuple[str, ...]]) -> None:
+        func = module["main"]
+        assert isinstance(func, GraphFunc)
+        self.module = module
         self.func = func
+        self.memory = memory = _memory(func)
         self.operators = operators
-        self.slots = {(slot.value, slot.item): slot.offset for slot in memory.slots}
-        self.arena_bytes = memory.size
+        self.sizes = size_arithmetic(func)
+        self.slots: dict[tuple[str, int], Size] = {
+            (slot.value, slot.item): slot.offset for slot in memory.slots
+        }
+        self.arena_bytes: Size = memory.size
         self.tensors: dict[Value, tuple[_Tensor, ...]] = {}
         self.places: dict[_Tensor, TensorPlace] = {}
         self.params: list[tuple[int, TensorSpec]] = []
@@ -145,7 +163,7 @@ class _ExecutorPlanner:
         self.calls: list[KernelCall] = []
 
     def run(self) -> tuple[ExecutorPlan, bytes]:
-        inputs = input_specs(self.func)
+        inputs = input_specs(self.func, self.sizes)
         for number, param in enumerate(self.func.params):
             (tensor,) = self.tensors[param] = _stored(param, computed=False)
             self.places[tensor] = TensorPlace("input", number)
@@ -156,20 +174,28 @@ class _ExecutorPlanner:
         names = _names(self.func, "outputs", [unique(tensor.name) for tensor in results])
         narrow = narrow_types(self.func, "outputs")
         copies = self._place_outputs(results)
+        self._place_rooms()
         for bind in self.func.body.bindings:
             if isinstance(bind.step, Invoke):
                 self._call(bind, bind.step)
+        outputs = tuple(
+            tensor_spec(self.sizes, result.type, name, narrow.get(name, ""))
+            for result, name in zip(results, names, strict=True)
+        )
+        memory = self.arena_bytes
+        for result in results:
+            memory = self.sizes.sum(memory, self._bytes(result), "the memory of a call")
         plan = ExecutorPlan(
             inputs,
-            tuple(
-                tensor_spec(result.type, name, narrow.get(name, ""))
-                for result, name in zip(results, names, strict=True)
-            ),
+            outputs,
             tuple(self.params),
             self.param_bytes,
             self.arena_bytes,
             tuple(self.calls),
             copies,
+            dims=tuple(dimensions_of(self.func).values()),
+            sizes=tuple(self.sizes.steps),
+            memory=memory,
         )
         return plan, b"".join(self.blocks)
 
@@ -201,13 +227,33 @@ class _ExecutorPlanner:
                 self.places[tensor] = TensorPlace("output", number)
             else:
                 source = self.places[tensor]
-                copies.append(Copy(TensorPlace("output", number), source, _bytes(tensor)))
+                copies.append(Copy(TensorPlace("output", number), source, self._bytes(tensor)))
         return tuple(copies)
+
+    def _place_rooms(self) -> None:
+        """Compute where the rooms begin, and place in each the tensors that are in it."""
+        tensors = {
+            (bind.var.name, tensor.item): tensor
+            for bind in self.func.body.bindings
+            if isinstance(bind.step, Invoke)
+            for tensor in self.tensors[bind.var]
+        }
+        needed: dict[int, Size] = {}
+        for room in self.memory.rooms:
+            size = self._bytes(tensors[room.value, room.item])
+            before = needed.get(room.number, size)
+            needed[room.number] = self.sizes.largest(before, size, f"room {room.number}")
+        begins: dict[int, Size] = {}
+        for number in sorted(needed):
+            begins[number] = self.arena_bytes
+            size = self.sizes.aligned(needed[number], f"room {number}")
+            self.arena_bytes = self.sizes.sum(self.arena_bytes, size, "the memory of a call")
+        for room in self.memory.rooms:
+            self.slots[room.value, room.item] = begins[room.number]
 
     def _call(self, bind: Bind, step: Invoke) -> None:
         results = self.tensors[bind.var]
         for tensor in results:
-            tensor_spec(tensor.type, tensor.name)
             if tensor not in self.places:
                 offset = self.slots[bind.var.name, tensor.item]
                 self.places[tensor] = TensorPlace("arena", offset)
@@ -215,11 +261,30 @@ class _ExecutorPlanner:
         places = tuple(self.places[tensor] for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)
         operators = self.operators.get(bind.var.name, ())
-        self.calls.append(KernelCall(step.function, places, node, operators=operators))
+        kernel = self.module[step.function]
+        assert isinstance(kernel, PrimFunc)
+        found = kernel_sizes(kernel, [tensor.type for tensor in (*tensors, *results)])
+        what = f"a size that kernel {kernel.name!r} takes"
+        numbers = [var for var in kernel.params if isinstance(var, Var)]
+        scalars, extents = (
+            tuple(self.sizes.number(found[var], what) for var in needed)
+            for needed in (numbers, shape_vars(kernel))
+        )
+        self.calls.append(
+            KernelCall(
+                step.function, places, node, operators=operators, scalars=scalars, extents=extents
+            )
+        )
+
+    def _bytes(self, tensor: _Tensor) -> Size:
+        spec = tensor_spec(self.sizes, tensor.type, tensor.name)
+        what = f"the number of bytes of {tensor.name!r}"
+        return self.sizes.bytes_of(spec.shape, tensor.type.dtype.bytes, what)
 
     def _param(self, tensor: _Tensor, array: NDArray[Any]) -> None:
         data = np.ascontiguousarray(array).tobytes()
-        self.params.append((self.param_bytes, tensor_spec(tensor.type, tensor.name)))
+        spec = tensor_spec(self.sizes, tensor.type, tensor.name)
+        self.params.append((self.param_bytes, spec))
         self.places[tensor] = TensorPlace("param", self.param_bytes)
         data += b"\0" * (-len(data) % ALIGNMENT)
         self.blocks.append(data)
@@ -230,10 +295,3 @@ def _stored(value: Value, *, computed: bool) -> tuple[_Tensor, ...]:
     return tuple(
         _Tensor(value, item, type, computed) for item, type in enumerate(tensors_in(value.type))
     )
-
-
-def _bytes(tensor: _Tensor) -> int:
-    count = tensor.type.dtype.bytes
-    for dim in tensor_spec(tensor.type, tensor.name).shape:
-        count *= dim
-    return count

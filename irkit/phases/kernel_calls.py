@@ -1,11 +1,24 @@
 """Checks that kernels take what the executor passes them: native code checks nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from irkit.codegen import written_buffers
+from irkit.codegen import SizeArithmetic, evaluate_sizes, written_buffers
 from irkit.core import IRKitError, IRModule
-from irkit.graph import GraphFunc, Invoke, TupleType, verify
-from irkit.ir import Buffer, PrimFunc, shape_vars
+from irkit.graph import (
+    Bind,
+    GraphFunc,
+    Invoke,
+    TensorType,
+    dimensions_of,
+    kernel_sizes,
+    tensors_in,
+    verify,
+)
+from irkit.ir import Buffer, PrimFunc, Var, shape_vars
+
+_SAMPLES = ((1, 1), (2, 3), (5, 7), (64, 33), (197, 1000), (0, 5))
+"""Sizes at which the shapes of a kernel and of its call are compared: those of the first dimension,
+and what each further one adds to the one before it."""
 
 
 def check_calls(module: IRModule, main: GraphFunc) -> None:
@@ -14,31 +27,79 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     Raises: IRKitError with every problem.
     """
     problems = [str(problem) for problem in verify(module)]
+    dims = {var: dim.name for var, dim in dimensions_of(main).items()}
     for bind in main.body.bindings:
         if isinstance(bind.step, Invoke) and bind.step.function in module:
             name = bind.step.function
-            results = len(bind.var.type.items) if isinstance(bind.var.type, TupleType) else 1
-            problems += [f"{name!r} {what}" for what in _problems(module[name], results)]
+            found = _problems(module[name], bind, bind.step, dims)
+            problems += [f"{name!r} {what}" for what in found]
     if problems:
         listed = "\n  ".join(dict.fromkeys(problems))
         raise IRKitError(f"the lowered graph is invalid:\n  {listed}")
 
 
-def _problems(func: object, results: int) -> Iterator[str]:
+def _problems(func: object, bind: Bind, step: Invoke, dims: dict[Var, str]) -> Iterator[str]:
     """Yield the reasons why a function is not a kernel that fills its last parameters."""
     if not isinstance(func, PrimFunc):
         yield f"is a {type(func).__name__}; expected a function over loops"
         return
+    results = tensors_in(bind.var.type)
     outputs = written_buffers(func)
+    tensors = [each for arg in step.args for each in tensors_in(arg.type)] + results
+    try:
+        sizes = kernel_sizes(func, tensors)
+    except IRKitError as error:
+        yield error.message
+        return
     for place, param in enumerate(func.params):
         if not isinstance(param, Buffer):
-            yield f"takes the number {param.name!r}; kernels of a model take only tensors"
+            if any(isinstance(before, Buffer) for before in func.params[:place]):
+                yield f"takes the number {param.name!r} behind a tensor; numbers come first"
             continue
-        if place < len(func.params) - results and param in outputs:
+        if place < len(func.params) - len(results) and param in outputs:
             yield f"writes to {param.name!r}, which is not a result"
         if param.strides is not None:
             yield f"takes strides of {param.name!r}; tensors of a model are contiguous"
         if param.align > param.dtype.bytes:
             yield f"needs {param.name!r} aligned to {param.align} bytes; tensors of callers are not"
-    for name in dict.fromkeys(var.name for var in shape_vars(func)):
-        yield f"takes any extent {name!r}; kernels of a model have constant shapes"
+    missing = [var.name for var in shape_vars(func) if var not in sizes]
+    for name in missing:
+        yield f"takes any extent {name!r}, which no tensor of its call tells"
+    if not missing and sizes:
+        yield from _other_shapes(func, tensors, dims)
+
+
+def _other_shapes(
+    func: PrimFunc, tensors: Sequence[TensorType], dims: dict[Var, str]
+) -> Iterator[str]:
+    """Yield the parameters whose shape differs from that of the call for some sizes.
+
+    The shapes are sums, products and quotients of dimensions, so those that are not equal differ at
+    one of a few sizes that have nothing in common.
+    """
+    buffers = [param for param in func.params if isinstance(param, Buffer)]
+    sizes = kernel_sizes(func, tensors)
+    arithmetic = SizeArithmetic(dims)
+    known = {var: arithmetic.number(expr, var.name) for var, expr in sizes.items()}
+    inner = SizeArithmetic({var: f"kernel_{at}" for at, var in enumerate(known)})
+    pairs = [
+        (buffer, inner.number(own, buffer.name), arithmetic.number(given, buffer.name))
+        for buffer, tensor in zip(buffers, tensors, strict=True)
+        for own, given in zip(buffer.shape, tensor.shape, strict=True)
+    ]
+    for first, more in _SAMPLES:
+        outside = evaluate_sizes(
+            arithmetic.steps, {name: first + more * at for at, name in enumerate(dims.values())}
+        )
+        bound = [outside[size] if isinstance(size, str) else size for size in known.values()]
+        inside = evaluate_sizes(inner.steps, dict(zip(inner.names.values(), bound, strict=True)))
+        for buffer, own, given in pairs:
+            left = inside[own] if isinstance(own, str) else own
+            right = outside[given] if isinstance(given, str) else given
+            if left != right:
+                yield (
+                    f"takes {buffer.name!r} of another shape than its call gives: {left} and "
+                    f"{right} along an axis, where dimensions are "
+                    f"{ {name: outside[name] for name in dims.values()} }"
+                )
+                return

@@ -49,7 +49,7 @@ def compile_onnx(
     for those it meets."""
     check_model(model)
     fixed = fixed_values(model.graph, values)
-    specialise = _Specialise(model, dict(shapes), fixed, compile_module)
+    specialise = _Specialise(model, shapes, fixed, compile_module)
     inputs = specialise.inputs()
     left_open = ", ".join(str(each) for each in inputs if each.is_open)
     why = f"the model leaves shapes of inputs open ({left_open})"
@@ -75,7 +75,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
     """A model with the shapes and values that its caller fixes for all calls."""
 
     model: onnx.ModelProto
-    shapes: dict[str, Sequence[int]]
+    shapes: Shapes
     values: dict[str, NDArray[Any]]
     compile_module: CompileModule
 
@@ -141,9 +141,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
             try:
                 module = import_onnx(
                     parts.first,
-                    shapes={
-                        n: s for n, s in (self.shapes | dict(open_shapes)).items() if n in there
-                    },
+                    shapes={n: s for n, s in {**self.shapes, **open_shapes}.items() if n in there},
                     values={n: v for n, v in values.items() if n in there},
                     counted=counted,
                 )
@@ -182,7 +180,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         ]
         rest = with_inputs(parts.rest, types)
         there = {info.name for info in rest.graph.input}
-        shapes = {n: s for n, s in (self.shapes | dict(open_shapes)).items() if n in there}
+        shapes = {n: s for n, s in {**self.shapes, **open_shapes}.items() if n in there}
         values = {n: v for n, v in imported.values.items() if n in there}
         specialise = _Specialise(rest, shapes, values, self.compile_module)
         inputs = specialise.inputs()
@@ -193,7 +191,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
 
 
 def _fixed(
-    spec: InputSpec, shapes: Shapes, sizes: Mapping[str, int]
+    spec: InputSpec, shapes: Shapes, sizes: Mapping[str, int | str]
 ) -> tuple[int | str, ...] | None:
     if spec.name in shapes:
         return tuple(int(dim) for dim in shapes[spec.name])

@@ -10,27 +10,30 @@ from irkit.core import ALIGNMENT
 
 
 class Arenas:
-    """Arenas of one model, of ``size`` bytes each.
+    """Arenas of one model, each of as many bytes as a call needs.
 
     Calls that run at the same time have an arena each. A free arena is kept for the next call; when
     a call ends, at most as many stay free as calls are still running, or one. So memory follows the
-    number of calls that overlap now, not the largest number there ever was.
+    number of calls that overlap now, not the largest number there ever was. A free arena that is
+    too small for a call is freed, and one that is larger serves.
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self) -> None:
         self._free: list[NDArray[np.uint8]] = []
         self._running = 0
         self._lock = threading.Lock()
 
-    def take(self) -> NDArray[np.uint8]:
-        """Return an arena for a call that begins; hand it to ``give_back`` when the call ends."""
+    def take(self, size: int) -> NDArray[np.uint8]:
+        """Return an arena of at least ``size`` bytes for a call that begins; hand it to
+        ``give_back`` when the call ends."""
         with self._lock:
             self._running += 1
-            if self._free:
-                return self._free.pop()
+            while self._free:
+                found = self._free.pop()
+                if len(found) >= size:
+                    return found
         try:
-            return aligned(self._size)
+            return aligned(size)
         except MemoryError:
             with self._lock:
                 self._running -= 1

@@ -11,9 +11,11 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, OUT_OF_MEMORY, symbol
+from irkit.codegen import ENTRY, OUT_OF_MEMORY, SIZES, symbol
 from irkit.core import DTypeError, InputError, IRKitError
 from irkit.runtime.arenas import Arenas, aligned
+from irkit.runtime.call_sizes import SizeProgram
+from irkit.runtime.jit import Library
 from irkit.runtime.model_arrays import check_input, output_arrays
 from irkit.runtime.package import (
     PackageContents,
@@ -30,7 +32,7 @@ from irkit.transform import Trace
 if TYPE_CHECKING:
     from irkit.runtime.specialised.specialised_model import Compiled
 
-_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5)
 
 
 class Model:
@@ -55,8 +57,12 @@ class Model:
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
         self._target_mismatch = target_mismatch(contents.target)
-        self._run: Callable[..., int] = self._refuse if self._target_mismatch else self._link()
-        self._arenas = Arenas(plan.arena_bytes)
+        self._library = None if self._target_mismatch else self._linked()
+        self._run: Callable[..., int] = (
+            self._refuse if self._library is None else _ENTRY(self._library.address(ENTRY))
+        )
+        self._sizes = SizeProgram(plan, self._library)
+        self._arenas = Arenas()
 
     @property
     def trace(self) -> Trace:
@@ -98,19 +104,24 @@ class Model:
         another machine.
         """
         arrays = self._check_inputs(inputs)
+        sizes = self._sizes.of(arrays)
         named = zip(self.plan.inputs, arrays, strict=True)
         read = ((spec.name, (inputs[spec.name], array)) for spec, array in named)
-        results = output_arrays(self.plan.outputs, out, read)
-        arena = self._arenas.take()
+        results = output_arrays(sizes.outputs, out, read)
+        arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(
-                _table(arrays), _table(results), self._params.ctypes.data, arena.ctypes.data
+                _table(arrays),
+                _table(results),
+                self._params.ctypes.data,
+                arena.ctypes.data,
+                sizes.address,
             )
         finally:
             self._arenas.give_back(arena)
         if status:
             self._fail(status)
-        made = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+        made = {spec.name: array for spec, array in zip(sizes.outputs, results, strict=True)}
         return made if out is None else {**made, **out}
 
     def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
@@ -123,9 +134,10 @@ class Model:
         self.run(inputs)  # It warms up, and refuses wrong inputs.
         whole = median([timed(partial(self.run, inputs)) for _ in range(runs)])
         arrays = self._check_inputs(inputs)
-        results = output_arrays(self.plan.outputs, None, ())
+        sizes = self._sizes.of(arrays)
+        results = output_arrays(sizes.outputs, None, ())
         symbols = {symbol(call.kernel) for call in self.plan.calls}
-        arena = self._arenas.take()
+        arena = self._arenas.take(sizes.arena_bytes)
         try:
             addresses: Addresses = {
                 "input": [array.ctypes.data for array in arrays],
@@ -133,7 +145,8 @@ class Model:
                 "param": self._params.ctypes.data,
                 "arena": arena.ctypes.data,
             }
-            calls = TimedCalls(self.plan, link(self.contents.objects, symbols), addresses)
+            library = link(self.contents.objects, symbols)
+            calls = TimedCalls(self.plan, library, addresses, sizes)
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
                 if status:
@@ -151,9 +164,8 @@ class Model:
     def __reduce__(self) -> tuple[Callable[[bytes], "Model"], tuple[bytes]]:
         return _unpickled, (package_bytes(self.contents),)
 
-    def _link(self) -> Callable[..., int]:
-        self._library = link(self.contents.objects, (ENTRY,))
-        return _ENTRY(self._library.address(ENTRY))
+    def _linked(self) -> Library:
+        return link(self.contents.objects, (ENTRY, *[SIZES] * bool(self.plan.dims)))
 
     def _refuse(self, *tables: object) -> int:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")

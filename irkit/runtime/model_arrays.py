@@ -54,12 +54,12 @@ def output_arrays(
     the model declares, or shares memory with an input or another output.
     """
     if out is None:
-        return [np.empty(spec.shape, array_type(spec.dtype)) for spec in specs]
+        return [np.empty(spec.extents, array_type(spec.dtype)) for spec in specs]
     given = _by_name(specs, out)
     arrays = [
         _check_output(spec, given[spec.name])
         if spec.name in given
-        else np.empty(spec.shape, array_type(spec.dtype))
+        else np.empty(spec.extents, array_type(spec.dtype))
         for spec in specs
     ]
     taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
@@ -137,8 +137,13 @@ def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
     dtype = array_type(spec.dtype)
     if array.dtype != dtype:
         raise DTypeError(f"{label} must be of type {dtype}, found {array.dtype}")
-    if array.shape != spec.shape:
-        raise ShapeError(f"{label} must have shape {spec.shape}, found {array.shape}")
+    fits = array.shape == spec.shape or (
+        array.ndim == len(spec.shape)
+        and all(isinstance(w, str) or w == n for w, n in zip(spec.shape, array.shape, strict=True))
+    )
+    if not fits:
+        listed = ", ".join(map(str, spec.shape)) + "," * (len(spec.shape) == 1)
+        raise ShapeError(f"{label} must have shape ({listed}), found {array.shape}")
 
 
 def shared_array(value: object, label: str) -> NDArray[Any] | None:

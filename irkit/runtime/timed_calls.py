@@ -6,6 +6,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace, symbol
+from irkit.runtime.call_sizes import CallSizes
 from irkit.runtime.jit import Library
 from irkit.runtime.profile import CallProfile
 
@@ -16,18 +17,29 @@ Addresses = dict[str, list[int] | int]
 class TimedCalls:
     """The kernel calls of a plan, made one by one, with the time that each takes."""
 
-    def __init__(self, plan: ExecutorPlan, library: Library, addresses: Addresses) -> None:
+    def __init__(
+        self, plan: ExecutorPlan, library: Library, addresses: Addresses, sizes: CallSizes
+    ) -> None:
         self.plan = plan
+        self.sizes = sizes
         self.library = library  # It owns the code.
         self._steps = [self._step(call, addresses) for call in plan.calls]
         self.started: list[list[int]] = [[] for _ in plan.calls]
         self.lasted: list[list[int]] = [[] for _ in plan.calls]
 
-    def _step(self, call: KernelCall, addresses: Addresses) -> tuple[Any, list[ctypes.c_void_p]]:
-        args = [ctypes.c_void_p(_address(place, addresses)) for place in call.args]
-        args += [ctypes.c_void_p(None)] * call.records
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * len(args))
+    def _step(self, call: KernelCall, addresses: Addresses) -> tuple[Any, list[Any]]:
+        scalars, extents = (
+            [ctypes.c_int64(self.sizes.size(size)) for size in sizes]
+            for sizes in (call.scalars, call.extents)
+        )
+        buffers = [ctypes.c_void_p(self._address(place, addresses)) for place in call.args]
+        args = [*scalars, *buffers, *extents, *[ctypes.c_void_p(None)] * call.records]
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[type(arg) for arg in args])
         return prototype(self.library.address(symbol(call.kernel))), args
+
+    def _address(self, place: TensorPlace, addresses: Addresses) -> int:
+        found, at = addresses[place.kind], self.sizes.size(place.at)
+        return found + at if isinstance(found, int) else found[at]
 
     def run(self, *, keep: bool) -> int:
         """Make every call, and return 0, or the status that the executor would return.
@@ -69,8 +81,3 @@ def timed(run: Callable[[], object]) -> float:
     start = perf_counter_ns()
     run()
     return (perf_counter_ns() - start) * 1e-9
-
-
-def _address(place: TensorPlace, addresses: Addresses) -> int:
-    found = addresses[place.kind]
-    return found + place.at if isinstance(found, int) else found[place.at]

@@ -86,6 +86,7 @@ from irkit.te.intrinsics import (
 from irkit.te.lower import (
     create_prim_func as create_prim_func,
     operations_of as operations_of,
+    size_params as size_params,
 )
 from irkit.te.reduction import (
     Reduce as Reduce,

@@ -67,6 +67,15 @@ def create_prim_func(
     return func
 
 
+def size_params(tensors: Sequence[Tensor]) -> list[Var]:
+    """Return the variables in the shapes of tensors that are no whole extent of one: a function of
+    them takes these as numbers."""
+    extents = [extent for tensor in tensors for extent in tensor.shape]
+    whole = {extent for extent in extents if isinstance(extent, Var)}
+    used = dict.fromkeys(var for extent in extents for var in walk(extent, Var))
+    return [var for var in used if var not in whole]
+
+
 class LoweredStages(msgspec.Struct, frozen=True):
     """A loop function, with the block of each operation and the buffer of each tensor."""
 

@@ -18,16 +18,21 @@ from irkit.topi import (
     reduction,
     shape,
 )
+from irkit.topi.extents import Dim, known
 
 Tensors = Sequence[Tensor]
 Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]
 
 
-def compute_of(op: Op, args: Tensors) -> tuple[Tensor, ...]:
-    """Return the results of a graph operator on tensors, in order.
+def compute_of(op: Op, args: Tensors, shape: Sequence[Expr]) -> tuple[Tensor, ...]:
+    """Return the results of a graph operator on tensors, in order; ``shape`` is that of the first,
+    with the dimensions of ``args``.
 
     Raises: IRKitError if the operator has no row; ShapeError or DTypeError as the operator does.
     """
+    shaped = SHAPED.get(op.name)
+    if shaped is not None:
+        return (shaped(args, attributes(op), [known(dim) for dim in shape]),)
     rule = RULES.get(op.name)
     if rule is None:
         raise IRKitError(f"operator {op.name!r} has no tensor expression")
@@ -111,6 +116,13 @@ def _slice(args: Tensors, o: OpOptions) -> Tensor:
     return index.strided_slice(args[0], *places)
 
 
+SHAPED: dict[str, Callable[[Tensors, OpOptions, Sequence[Dim]], Tensor]] = {
+    "broadcast_to": lambda args, o, dims: broadcast.broadcast_to(args[0], tuple(dims)),
+    "full": lambda args, o, dims: pointwise.full(tuple(dims), o.scalar("value"), o.dtype("dtype")),
+    "reshape": lambda args, o, dims: shape.reshape(args[0], dims),
+}
+"""Operators whose attribute ``shape`` is the shape of the result, with codes for dimensions."""
+
 RULES: dict[str, Rule] = {
     **{name: _intrinsic(name) for name, row in INTRINSICS.items() if row.on != "effect"},
     "add": _plain(broadcast.add),
@@ -121,7 +133,6 @@ RULES: dict[str, Rule] = {
     "bitwise_and": _scalar("bitwise_and", lambda a, b: a & b),
     "bitwise_or": _scalar("bitwise_or", lambda a, b: a | b),
     "bitwise_xor": _scalar("bitwise_xor", lambda a, b: a ^ b),
-    "broadcast_to": lambda args, o: broadcast.broadcast_to(args[0], o.ints("shape")),
     "cast": lambda args, o: pointwise.cast(args[0], o.dtype("dtype")),
     "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
     "conv": _conv,
@@ -130,7 +141,6 @@ RULES: dict[str, Rule] = {
     "equal": _plain(broadcast.equal),
     "expand_dims": lambda args, o: shape.expand_dims(args[0], o.ints("axes")),
     "floor_mod": _plain(broadcast.mod),
-    "full": lambda args, o: pointwise.full(o.ints("shape"), o.scalar("value"), o.dtype("dtype")),
     "full_like": lambda args, o: pointwise.full_like(args[0], o.scalar("value")),
     "greater": _plain(broadcast.greater),
     "greater_equal": _plain(broadcast.greater_equal),
@@ -161,7 +171,6 @@ RULES: dict[str, Rule] = {
     "prod": _reduction(reduction.prod),
     "reciprocal": _plain(pointwise.reciprocal),
     "relu": _plain(nn.relu),
-    "reshape": lambda args, o: shape.reshape(args[0], o.ints("shape")),
     "shift_left": _scalar("shift_left", lambda a, b: a << b),
     "shift_right": _scalar("shift_right", lambda a, b: a >> b),
     "slice": _slice,

@@ -102,7 +102,11 @@ def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     def at(*i: IterVar) -> Expr:
         which = indices(*i[at_axis : at_axis + indices.ndim])
         index = _inside(_from_start(which, dims[at_axis]), dims[at_axis])
-        return x(*i[:at_axis], index, *i[at_axis + indices.ndim :])
+        taken = x(*i[:at_axis], index, *i[at_axis + indices.ndim :])
+        if isinstance(dims[at_axis], int):
+            return taken
+        # An axis of any extent can be without elements, of which none can be read.
+        return ir.if_then_else(ir.gt(dims[at_axis], 0), taken, ir.const(0, x.dtype))
 
     shape = (*x.shape[:at_axis], *indices.shape, *x.shape[at_axis + 1 :])
     return compute(shape, at, "take", tag="injective")

@@ -18,10 +18,8 @@ SIZES = {"f32": 4, "i64": 8, "i32": 4, "bool": 1}
 RAW = GRAPH.without("simplify-graph").without("eliminate-dead-nodes").without("fuse-ops")
 
 
-def lowered(func: GraphFunc, pipeline: Any = GRAPH) -> GraphFunc:
-    main = pipeline.run(IRModule({"main": func}))["main"]
-    assert isinstance(main, GraphFunc)
-    return main
+def lowered(func: GraphFunc, pipeline: Any = GRAPH) -> IRModule:
+    return pipeline.run(IRModule({"main": func}))
 
 
 def overlapping(
@@ -84,13 +82,13 @@ def sizes_of(module: IRModule, plan: ExecutorPlan) -> dict[tuple[int, int], int]
 @pytest.mark.parametrize("seed", range(12))
 def test_no_call_writes_over_what_is_still_needed(seed: int, pipeline: Any) -> None:
     module = pipeline.run(IRModule({"main": random_graph(seed, steps=20)}))
-    plan, _ = make_plan(module["main"])
+    plan, _ = make_plan(module)
     assert overlapping(plan, sizes_of(module, plan)) == []
 
 
 def test_the_checker_sees_a_plan_that_is_wrong() -> None:
     module = RAW.run(IRModule({"main": chain()}))
-    plan, _ = make_plan(module["main"])
+    plan, _ = make_plan(module)
     moved = [
         KernelCall(
             call.kernel,
@@ -207,4 +205,4 @@ def test_a_plan_is_made_if_no_pass_has_made_one() -> None:
 
 def test_steps_without_a_kernel_are_refused() -> None:
     with pytest.raises(IRKitError, match="Op 'exp' has no kernel"):
-        make_plan(chain())
+        make_plan(IRModule({"main": chain()}))

@@ -13,9 +13,9 @@ from tests.runtime.models import kernel, module
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("def f(A: f32[4], n: i64, B: f32[4]):\n    B[0] = f32(0.0)\n", "3 parameters, found 1"),
+        ("def f(A: f32[4], n: i64, B: f32[4]):\n    B[0] = f32(0.0)\n", "takes the number 'n'"),
         ("def f(n: i64, B: f32[4]):\n    B[n] = f32(0.0)\n", "'f' takes the number 'n'"),
-        ("def f(A: f32[n], B: f32[n]):\n    B[0] = A[0]\n", "'f' takes any extent 'n'"),
+        ("def f(A: f32[n], B: f32[n + 1]):\n    B[0] = A[0]\n", "takes 'B' of another shape"),
         ("def f(A: f32[4], B: f32[4]):\n    A[0] = B[0]\n", "'f' writes to 'A', which is no"),
         ("def f(A: f32[5], B: f32[4]):\n    B[0] = A[4]\n", "parameter 0 is f32[5]"),
         ("def f(A: f32[4], B: i64[4]):\n    B[0] = i64(A[3])\n", "parameter 1 is i64[4]"),

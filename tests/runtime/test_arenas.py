@@ -47,8 +47,8 @@ def test_the_memory_of_many_threads_is_given_back() -> None:
 
 
 def test_as_many_arenas_stay_free_as_calls_still_run() -> None:
-    arenas = Arenas(1 << 10)
-    taken = [arenas.take() for _ in range(6)]
+    arenas = Arenas()
+    taken = [arenas.take(1 << 10) for _ in range(6)]
     assert len({array.ctypes.data for array in taken}) == 6
     assert all(array.ctypes.data % ALIGNMENT == 0 and array.size == 1 << 10 for array in taken)
     kept: list[int] = []
@@ -59,13 +59,24 @@ def test_as_many_arenas_stay_free_as_calls_still_run() -> None:
 
 
 def test_one_call_after_another_uses_one_arena() -> None:
-    arenas = Arenas(1 << 10)
+    arenas = Arenas()
     found = set[int]()
     for _ in range(5):
-        arena = arenas.take()
+        arena = arenas.take(1 << 10)
         found.add(arena.ctypes.data)
         arenas.give_back(arena)
     assert len(found) == 1
+
+
+def test_a_free_arena_serves_a_smaller_call_and_makes_room_for_a_larger_one() -> None:
+    arenas = Arenas()
+    first = arenas.take(1 << 10)
+    arenas.give_back(first)
+    again = arenas.take(1 << 9)
+    assert again is first
+    arenas.give_back(again)
+    assert arenas.take(1 << 11).size == 1 << 11
+    assert not arenas._free  # pyright: ignore[reportPrivateUsage]
 
 
 def test_an_arena_comes_back_from_a_call_that_fails() -> None:
@@ -85,7 +96,7 @@ def test_an_arena_comes_back_from_a_call_that_fails() -> None:
 
 
 def test_memory_that_is_not_there_leaves_the_count_as_it_was() -> None:
-    arenas = Arenas(1 << 60)
+    arenas = Arenas()
     with pytest.raises(MemoryError):
-        arenas.take()
+        arenas.take(1 << 60)
     assert arenas._running == 0  # pyright: ignore[reportPrivateUsage]

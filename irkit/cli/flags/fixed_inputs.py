@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from irkit.cli.flags.model_inputs import read_npy
+from irkit.core import IRKitError
+from irkit.graph import as_dimension
 
 SHAPE = click.option(
     "--shape",
     "shapes",
     multiple=True,
     metavar="NAME=1,3,224,224",
-    help="Fix the shape of an input of a model. Repeatable.",
+    help="Fix the shape of an input of a model; a dimension with a name, such as batch or "
+    "'batch in 1..64', stays open. Repeatable.",
 )
 VALUE = click.option(
     "--value",
@@ -30,7 +33,7 @@ VALUE = click.option(
 class FixedInputs(msgspec.Struct, frozen=True):
     """Values of ``--shape`` and ``--value``."""
 
-    shapes: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, tuple[int | str, ...]] = {}
     values: dict[str, Any] = {}
 
     def __bool__(self) -> bool:
@@ -46,23 +49,35 @@ def fixed_inputs(shapes: Iterable[str], values: Iterable[str]) -> FixedInputs:
     return FixedInputs(shapes_of(shapes), values_of(values))
 
 
-def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int | str, ...]]:
     """Read the values of ``--shape``.
 
     Raises: BadParameter.
     """
-    found: dict[str, tuple[int, ...]] = {}
+    found: dict[str, tuple[int | str, ...]] = {}
     for text in texts:
         name, _, dims = text.rpartition("=")
         parts = dims.split(",") if dims else []
-        if not name or not all(part.isdecimal() and len(part) < 19 for part in parts):
+        if not name or not all(map(_is_size, parts)):
             raise click.BadParameter(
-                f"{text!r} is not a shape; write it as NAME=1,3,224,224", param_hint="'--shape'"
+                f"{text!r} is not a shape; write it as NAME=1,3,224,224, with batch or "
+                "'batch in 1..64' for a dimension that stays open",
+                param_hint="'--shape'",
             )
         if name in found:
             raise click.BadParameter(f"{name!r} has two shapes", param_hint="'--shape'")
-        found[name] = tuple(int(part) for part in parts)
+        found[name] = tuple(int(part) if part.isdecimal() else part.strip() for part in parts)
     return found
+
+
+def _is_size(part: str) -> bool:
+    """Return True for a number that is not too large, or a dimension with a name."""
+    if part.isdecimal():
+        return len(part) < 19
+    try:
+        return bool(as_dimension(part))
+    except IRKitError:
+        return False
 
 
 def values_of(texts: Iterable[str]) -> dict[str, ArrayLike]:

@@ -62,5 +62,5 @@ def random_inputs(specs: Iterable[TensorSpec], seed: int) -> dict[str, NDArray[A
 
 def _made_up(spec: TensorSpec, rng: np.random.Generator) -> NDArray[Any]:
     if spec.dtype.startswith(("f", "bf")):
-        return rng.random(spec.shape).astype(array_type(spec.dtype))
-    return np.zeros(spec.shape, array_type(spec.dtype))
+        return rng.random(spec.extents).astype(array_type(spec.dtype))
+    return np.zeros(spec.extents, array_type(spec.dtype))

@@ -2,7 +2,7 @@
 
 Reading order: model_file and encoding_errors (reading a file), schemas and functions (what ONNX
 says of an operator), model_checks (what is refused before the import), importer (inputs and
-outputs), node_walk (the nodes), onnx_node and known_arrays (one node, as a converter sees it),
+outputs), node_walk (the nodes), onnx_node and known (one node, as a converter sees it),
 convert, user_converters (those that users register).
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an
@@ -38,6 +38,7 @@ from irkit.frontend.onnx.model_inputs import (
     fixed_sizes as fixed_sizes,
     fixed_values as fixed_values,
     model_inputs as model_inputs,
+    names_dimensions as names_dimensions,
 )
 from irkit.frontend.onnx.model_parts import (
     ModelParts as ModelParts,

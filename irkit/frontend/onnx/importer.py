@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from irkit.core import IRModule, UniqueNames
 from irkit.frontend.onnx.convert.math import from_bits, to_bits
 from irkit.frontend.onnx.functions import Functions
-from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
 from irkit.frontend.onnx.model_file import ModelLike, load_model
 from irkit.frontend.onnx.model_inputs import (
@@ -20,15 +20,26 @@ from irkit.frontend.onnx.model_inputs import (
     element_type_of,
     fixed_sizes,
     fixed_values,
+    given_shape,
     input_infos,
     leaves_open,
+    names_dimensions,
     tensor_of,
 )
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
 from irkit.frontend.onnx.node_walk import NodeWalk
 from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode, UnknownShape, to_array
-from irkit.graph import Builder, GraphFunc, TensorType, Value
-from irkit.ir import I64, Expr, Var, const, numpy_dtype
+from irkit.graph import (
+    Builder,
+    Dimension,
+    GraphFunc,
+    TensorType,
+    Value,
+    as_dimension,
+    merged,
+    with_dimensions,
+)
+from irkit.ir import I64, Expr, Interval, Var, const, numpy_dtype
 
 
 def import_onnx(
@@ -40,10 +51,11 @@ def import_onnx(
 ) -> IRModule:
     """Import a model as an IRModule whose function ``main`` is the graph.
 
-    ``shapes`` fixes the shapes of inputs; ``values`` fixes whole inputs, such as those that decide
-    a shape or never change. Inputs and outputs keep their names, in attributes ``inputs`` and
-    ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs the
-    caller cuts to a number of elements that depends on data: see ``cuts_of``.
+    ``shapes`` fixes the shapes of inputs, in which a dimension can have a name, and a range
+    (``batch in 1..64``), instead of a number; ``values`` fixes whole inputs, such as those that
+    decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs``
+    and ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs
+    the caller cuts to a number of elements that depends on data: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """
@@ -125,11 +137,14 @@ class _Importer:
         self.dims: dict[str, Var] = {}
         self.dims_of: dict[str, list[str]] = {}
         self.walk = NodeWalk(self.builder, self.known, opsets, functions, self.dims_of)
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, int | str] = {}
+        named = [dim for shape in shapes.values() for dim in shape if isinstance(dim, str)]
+        self.ranges = merged(map(as_dimension, named))
         self.narrow: dict[str, NarrowType] = {}
 
     def run(self, counted: frozenset[str]) -> IRModule:
         self.walk.counted = counted
+        self.walk.is_symbolic = names_dimensions(self.shapes)
         inputs = input_infos(self.graph)
         self.sizes = fixed_sizes(self.graph, self.shapes, self.values)
         for info in inputs:
@@ -166,6 +181,7 @@ class _Importer:
                 pairs = ((name, kind.name) for name, kind in kinds.items())
                 attrs[f"narrow_{of}"] = tuple(text for pair in pairs for text in pair)
         func = self.builder.finish(*results, *counts.values(), **attrs)
+        func = with_dimensions(func, self.ranges)
         return IRModule({"main": func, **self.builder.kernels})
 
     def _cuts(self, outputs: Sequence[str]) -> tuple[tuple[str | int, ...], dict[str, Value]]:
@@ -186,6 +202,7 @@ class _Importer:
             return
         shape = self._shape(info.name, tensor)
         param = self.builder.param(info.name, TensorType(shape, dtype))
+        self.known.sizes.note(param)
         narrow = NARROW_TYPES.get(tensor.elem_type)
         if narrow is None:
             self.walk.scope[info.name] = param
@@ -210,7 +227,7 @@ class _Importer:
         dims = list(tensor.shape.dim)
         given = self.shapes.get(name)
         if given is not None:
-            return tuple(const(int(dim), I64) for dim in given)
+            return tuple(self._sized(dim, name) for dim in given_shape(given))
         if not tensor.HasField("shape"):
             raise ImportFailed(
                 f"input {name!r} has no shape", hint=f"Set it: shapes={{{name!r}: (...)}}."
@@ -221,7 +238,14 @@ class _Importer:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return const(dim.dim_value, I64)
         key = dimension_name(dim, name, at)
-        if key in self.sizes:
-            return const(self.sizes[key], I64)
-        self.dims_of.setdefault(key, []).append(name)
-        return self.dims.setdefault(key, Var(key))
+        return self._sized(self.sizes.get(key, key), name)
+
+    def _sized(self, size: int | str, name: str) -> Expr:
+        """Return a dimension of an input: a number, or the variable of its name."""
+        if isinstance(size, int):
+            return const(size, I64)
+        self.dims_of.setdefault(size, []).append(name)
+        var = self.dims.setdefault(size, Var(size))
+        dim = self.ranges.get(size, Dimension(size))
+        self.known.sizes.ranges[var] = Interval(dim.least, dim.most)
+        return var

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.core import IRKitError
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES
 from irkit.frontend.onnx.onnx_node import ImportFailed
-from irkit.graph import InputSpec, TensorType, Type, written_type
+from irkit.graph import InputSpec, TensorType, Type, as_dimension, written_type
 from irkit.ir import U8, DType, as_int, from_numpy, numpy_dtype
 
-Shapes = Mapping[str, Sequence[int]]
+Shapes = Mapping[str, Sequence[int | str]]
+"""Shapes of inputs; a dimension that is a name stays open: ``batch``, or ``batch in 1..64``."""
 
 
 def input_infos(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
@@ -110,15 +111,29 @@ def check_declared(info: onnx.ValueInfoProto, found: Type, number: int, *, open_
         )
 
 
+def given_shape(shape: Sequence[int | str]) -> tuple[int | str, ...]:
+    """Return a shape as a caller gives it with the names of its open dimensions, without ranges.
+
+    Raises: IRKitError.
+    """
+    return tuple(as_dimension(dim).name if isinstance(dim, str) else int(dim) for dim in shape)
+
+
+def names_dimensions(shapes: Shapes) -> bool:
+    """Return True if a shape has a dimension with a name."""
+    return any(isinstance(dim, str) for shape in shapes.values() for dim in shape)
+
+
 def fixed_sizes(
     graph: onnx.GraphProto, shapes: Shapes, values: Mapping[str, ArrayLike]
-) -> dict[str, int]:
-    """Return the sizes of named dimensions of inputs that are fixed: other inputs can share them.
+) -> dict[str, int | str]:
+    """Return the sizes of named dimensions of inputs that are fixed, or the name that the caller
+    gives one: other inputs can share them.
 
     Raises: IRKitError if there is no such input, or if shapes contradict the model or each other.
     """
     infos = {info.name: info for info in input_infos(graph)}
-    sizes: dict[str, int] = {}
+    sizes: dict[str, int | str] = {}
     for what, given in (("shapes", shapes), ("values", values)):
         unknown = sorted(set(given) - set(infos))
         if unknown:
@@ -130,8 +145,8 @@ def fixed_sizes(
         if name in values:
             _record_sizes("values", info, np.shape(values[name]), sizes)
         elif name in shapes:
-            shape = tuple(int(dim) for dim in shapes[name])
-            if any(dim < 0 for dim in shape):
+            shape = given_shape(shapes[name])
+            if any(isinstance(dim, int) and dim < 0 for dim in shape):
                 raise IRKitError(f"shapes gives input {name!r} the impossible shape {shape}")
             _record_sizes("shapes", info, shape, sizes)
     return sizes
@@ -176,7 +191,10 @@ def dimension_name(dim: onnx.TensorShapeProto.Dimension, name: str, at: int) -> 
 
 
 def _record_sizes(
-    what: str, info: onnx.ValueInfoProto, given: tuple[int, ...], sizes: dict[str, int]
+    what: str,
+    info: onnx.ValueInfoProto,
+    given: tuple[int | str, ...],
+    sizes: dict[str, int | str],
 ) -> None:
     name, tensor = info.name, tensor_of(info)
     if not tensor.HasField("shape"):
@@ -191,7 +209,9 @@ def _record_sizes(
             )
 
 
-def _check_fits(what: str, name: str, given: Sequence[int], tensor: onnx.TypeProto.Tensor) -> None:
+def _check_fits(
+    what: str, name: str, given: Sequence[int | str], tensor: onnx.TypeProto.Tensor
+) -> None:
     """Raise IRKitError unless the caller's shape of an input fits the model's."""
     dims = list(tensor.shape.dim)
     if len(given) != len(dims) or any(

@@ -13,7 +13,7 @@ from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.control_flow import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
-from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
 from irkit.frontend.onnx.model_checks import UnsupportedModel, check_supported, converter_name
 from irkit.frontend.onnx.model_parts import cycle_through
@@ -74,6 +74,8 @@ class NodeWalk:
         self.scope: Scope = {}
         self.counted: frozenset[str] = frozenset()
         self.cuts: list[CutOutput] = []
+        self.is_symbolic = False
+        """Whether the caller named dimensions that stay open."""
 
     def convert(self, protos: Iterable[onnx.NodeProto]) -> None:
         """Convert nodes, and add their outputs to the scope."""
@@ -256,7 +258,11 @@ class NodeWalk:
         names = dict.fromkeys(name for each in self.dims.values() for name in each)
         inputs = ", ".join(f"{name!r}: (...)" for name in names)
         options = " ".join(f"--shape {name}=..." for name in names)
-        return f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
+        remedy = f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
+        if not self.is_symbolic:
+            return remedy
+        name = next(reversed(self.dims))
+        return f"{remedy[:-1]}; or say how large it can be: '{name} in 1..512'."
 
     def _define(self, name: str, value: Value, node: OnnxNode) -> None:
         if name in self.scope:

@@ -11,11 +11,18 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from irkit.core import IRKitError, ShapeError, Span
-from irkit.frontend.onnx.known_arrays import KnownArrays
+from irkit.frontend.onnx.known import Dim, KnownArrays, as_sizes
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
 from irkit.frontend.onnx.narrow_types import NarrowType, widened
-from irkit.graph import Builder, TensorType, TupleType, Value, as_attrs
-from irkit.ir import DType, PrimFunc, as_int, numpy_dtype
+from irkit.graph import (
+    Builder,
+    TensorType,
+    TupleType,
+    Value,
+    as_attrs,
+    written,
+)
+from irkit.ir import DType, Expr, PrimFunc, as_int, numpy_dtype
 
 
 class ImportFailed(IRKitError):
@@ -213,6 +220,19 @@ class OnnxNode:
         """Return True if the value of an input is known on import."""
         return self.optional(at) in self._known
 
+    def at_least_0(self, size: Dim) -> Dim:
+        """Return a size, or 0 where it would be negative."""
+        return self._known.sizes.at_least_0(size)
+
+    def clamped(self, place: Dim, extent: Dim) -> Dim:
+        """Return a bound of a slice, as a place in an axis."""
+        return self._known.sizes.clamped(place, extent)
+
+    def place(self, dim: Expr) -> tuple[Value, int] | None:
+        """Return a value that can be used here, and one of its axes, that has an extent."""
+        found = self._known.sizes.place(dim)
+        return found if found is not None and self.builder.binds(found[0]) else None
+
     def is_zero(self, value: Value) -> bool:
         """Return True if all elements of a value are known to be 0."""
         known = self._known.get(value)
@@ -275,15 +295,47 @@ class OnnxNode:
 
         Raises: ShapeError if a dimension is symbolic.
         """
-        dims = [as_int(dim) for dim in self.type(value).shape]
+        return self.constants(value, self.type(value).shape)
+
+    def constants(self, value: Value, shape: Sequence[Dim]) -> tuple[int, ...]:
+        """Return some dimensions of a value, which must be constant here.
+
+        Raises: ShapeError if one is symbolic.
+        """
+        dims = [as_int(dim) for dim in shape]
         known = [dim for dim in dims if dim is not None]
         if len(known) != len(dims):
+            open_ = next(dim for dim in shape if as_int(dim) is None)
             raise ShapeError(
-                f"{self.title}: the shape of {value.name!r} must be constant here",
+                f"{self.title}: the shape of {value.name!r} must be constant here, but has the "
+                f"dimension {written((open_,))[1:-1]}",
                 hint="Fix the model's inputs on import: shapes={'name': (1, 3, 224, 224)}.",
                 span=self.span,
             )
         return tuple(known)
+
+    def dims(self, value: Value) -> tuple[Dim, ...]:
+        """Return a shape: numbers, and expressions for what is only known at a call."""
+        return tuple(as_sizes(self.type(value).shape))
+
+    def sizes(self, at: int, what: str) -> tuple[Dim, ...] | None:
+        """Return an input that decides a shape, whose numbers can be computed from dimensions."""
+        if not self.is_of_dimensions(at):
+            return self.ints(at, what)
+        known = self._known.sizes[self.input(at)]
+        if known.ndim > 1:
+            raise self.fail(f"its {what} must be integers in one dimension")
+        return tuple(known.reshape(-1))
+
+    def is_of_dimensions(self, at: int) -> bool:
+        """Return True if an input holds sizes that are computed from dimensions."""
+        value = self.optional(at)
+        return value in self._known.sizes and value not in self._known
+
+    def as_known_sizes(self, value: Value, dims: Sequence[Dim]) -> Value:
+        """Note that a value holds these sizes, and return it."""
+        self._known.sizes[value] = as_sizes(dims)
+        return value
 
     def rank(self, value: Value) -> int:
         return len(self.type(value).shape)

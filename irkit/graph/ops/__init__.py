@@ -1,6 +1,7 @@
 """The operators. Reading order: spec (what an operator is), shapes, one family a file, table."""
 
 from irkit.graph.ops.shapes import (
+    quotient as quotient,
     same_extent as same_extent,
     same_shape as same_shape,
     written as written,

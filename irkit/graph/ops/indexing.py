@@ -6,11 +6,13 @@ from irkit.core import DTypeError, ShapeError
 from irkit.graph.ops.shapes import (
     add,
     checked_axes,
+    decoded,
     dim,
     expect_dtype,
     expect_extent,
     expect_rank,
     tensor,
+    types_of,
     with_axis,
     written,
 )
@@ -129,13 +131,15 @@ def _take_type(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _take(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Gather along an axis; negative indices count from the end, others are clamped to the
-    range."""
+    """Gather along an axis; negative indices count from the end, others are clamped to the range.
+    What is taken from an axis without elements is 0."""
     x, indices = given
     axis = options.int("axis")
     extent = x.shape[axis]
     wide = indices.astype(np.int64)
-    inside = np.clip(np.where(wide < 0, wide + extent, wide), 0, max(extent - 1, 0))
+    if extent == 0:
+        return np.zeros((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
+    inside = np.clip(np.where(wide < 0, wide + extent, wide), 0, extent - 1)
     return np.take(x, inside, axis=axis)
 
 
@@ -149,19 +153,20 @@ def _value(options: OpOptions, dtype: DType) -> "int | float | bool":
 
 
 def _full_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
-    if any(extent < 0 for extent in options.ints("shape")):
+    if any(extent < 0 and (not ranks or extent == -1) for extent in options.ints("shape")):
         raise ShapeError(f"attribute shape must not be negative, found {options.ints('shape')}")
     return options
 
 
 def _full_type(tensors: Tensors, options: OpOptions) -> Type:
     _value(options, options.dtype("dtype"))
-    return tensor(options.ints("shape"), options.dtype("dtype"))
+    return tensor(decoded(options.ints("shape"), tensors), options.dtype("dtype"))
 
 
 def _full(given: tuple[Array, ...], options: OpOptions) -> Array:
     dtype = numpy_dtype(options.dtype("dtype"))
-    return np.full(options.ints("shape"), options.scalar("value"), dtype)
+    shape = [as_int(dim) or 0 for dim in decoded(options.ints("shape"), types_of(given))]
+    return np.full(shape, options.scalar("value"), dtype)
 
 
 def _full_like_type(tensors: Tensors, options: OpOptions) -> Type:
@@ -222,10 +227,12 @@ INDEXING = (
     OpSpec(
         "full",
         "injective",
-        (),
+        ("like",),
         _full_type,
         _full,
         (Attribute("shape", "ints"), _VALUE, Attribute("dtype", "dtype", "f32")),
+        optional=1,
+        variadic=True,
         resolve=_full_options,
     ),
     OpSpec("full_like", "elementwise", ("x",), _full_like_type, _full_like, (_VALUE,)),

@@ -3,9 +3,22 @@
 from collections.abc import Sequence
 
 from irkit.core import DTypeError, ShapeError, equal
-from irkit.graph.ops.spec import OpOptions
+from irkit.graph.ops.spec import Array, OpOptions
 from irkit.graph.types import TensorType
-from irkit.ir import I64, Add, Const, DType, Expr, Mul, Sub, as_int, floordiv, minimum, product
+from irkit.ir import (
+    I64,
+    Add,
+    Const,
+    DType,
+    Expr,
+    Mul,
+    Sub,
+    as_int,
+    floordiv,
+    from_numpy,
+    minimum,
+    product,
+)
 
 Dim = Expr | int
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -52,6 +65,29 @@ def _written(extent: Dim) -> str:
         return str(number)
     name = getattr(extent, "name", None)
     return str(name) if name is not None else "an expression"
+
+
+def decoded(codes: Sequence[int], likes: Sequence[TensorType]) -> list[Dim]:
+    """Return the extents that an attribute ``shape`` stands for.
+
+    A number of -2 or less is an extent of the arguments ``like``: -2 the first of the first of
+    them, -3 the next, on through all of them. So a shape can have dimensions that are not known.
+    Raises: ShapeError if there are not that many.
+    """
+    extents = [extent for like in likes for extent in like.shape]
+    found: list[Dim] = []
+    for code in codes:
+        if code < -1 - len(extents):
+            raise ShapeError(
+                f"attribute shape holds {code}, but the arguments like have {len(extents)} extents"
+            )
+        found.append(extents[-2 - code] if code < -1 else code)
+    return found
+
+
+def types_of(arrays: Sequence[Array]) -> list[TensorType]:
+    """Return the types of arrays."""
+    return [tensor(array.shape, from_numpy(array.dtype)) for array in arrays]
 
 
 def add(a: Dim, b: int) -> Expr:

@@ -1,5 +1,7 @@
 """Operators that change only the shape: the elements keep their order."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from irkit.core import ShapeError
@@ -7,11 +9,13 @@ from irkit.graph.ops.shapes import (
     Dim,
     broadcast,
     checked_axes,
+    decoded,
     dim,
     quotient,
     same_shape,
     same_size,
     tensor,
+    types_of,
     written,
 )
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
@@ -21,7 +25,7 @@ from irkit.ir import Expr, as_int
 
 def _reshape_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
     shape = options.ints("shape")
-    if shape.count(-1) > 1 or any(extent < -1 for extent in shape):
+    if shape.count(-1) > 1 or (len(ranks) == 1 and any(extent < -1 for extent in shape)):
         raise ShapeError(
             f"attribute shape must be extents, at most one of which is -1, found {shape}"
         )
@@ -29,13 +33,14 @@ def _reshape_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
 
 
 def _reshape_type(tensors: Tensors, options: OpOptions) -> Type:
-    (x,) = tensors
-    shape: list[Dim] = list(options.ints("shape"))
-    if -1 in shape:
-        rest = quotient(x.shape, [extent for extent in shape if extent != -1])
+    x, *likes = tensors
+    shape = decoded(options.ints("shape"), likes)
+    if -1 in options.ints("shape"):
+        hole = options.ints("shape").index(-1)
+        rest = quotient(x.shape, [*shape[:hole], *shape[hole + 1 :]])
         if rest is None:
             raise _size_error(x, shape)
-        shape[shape.index(-1)] = rest
+        shape[hole] = rest
     if not same_size(x.shape, shape):
         raise _size_error(x, shape)
     return tensor(shape, x.dtype)
@@ -48,7 +53,8 @@ def _size_error(x: TensorType, shape: list[Dim]) -> ShapeError:
 
 
 def _reshape(given: tuple[Array, ...], options: OpOptions) -> Array:
-    return given[0].reshape(options.ints("shape"))
+    shape = decoded(options.ints("shape"), types_of(given[1:]))
+    return given[0].reshape([-1 if as_int(dim) is None else int(as_int(dim) or 0) for dim in shape])
 
 
 def _transpose_options(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
@@ -102,22 +108,25 @@ def _squeeze(given: tuple[Array, ...], options: OpOptions) -> Array:
     return np.squeeze(given[0], options.ints("axes"))
 
 
-def _broadcast_target(shape: tuple[Expr, ...], options: OpOptions) -> tuple[Expr, ...]:
+def _broadcast_target(
+    shape: tuple[Expr, ...], likes: Sequence[TensorType], options: OpOptions
+) -> tuple[Expr, ...]:
     """Return the target shape; -1 keeps an extent of the argument."""
-    wanted = options.ints("shape")
+    wanted, codes = decoded(options.ints("shape"), likes), options.ints("shape")
     if len(wanted) < len(shape):
         raise ShapeError(
-            f"argument x of shape {written(shape)} has more axes than the target {wanted}"
+            f"argument x of shape {written(shape)} has more axes than the target {codes}"
         )
     full = (*[dim(1)] * (len(wanted) - len(shape)), *shape)
     return tuple(
-        have if extent == -1 else dim(extent) for have, extent in zip(full, wanted, strict=True)
+        have if code == -1 else dim(extent)
+        for have, extent, code in zip(full, wanted, codes, strict=True)
     )
 
 
 def _broadcast_type(tensors: Tensors, options: OpOptions) -> Type:
-    (x,) = tensors
-    target = _broadcast_target(x.shape, options)
+    x, *likes = tensors
+    target = _broadcast_target(x.shape, likes, options)
     if not same_shape(broadcast(("x", "shape"), (x.shape, target)), target):
         raise ShapeError(
             f"argument x of shape {written(x.shape)} does not broadcast to {written(target)}"
@@ -126,8 +135,9 @@ def _broadcast_type(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _broadcast(given: tuple[Array, ...], options: OpOptions) -> Array:
-    (x,) = given
-    target = _broadcast_target(tuple(dim(extent) for extent in x.shape), options)
+    x, *likes = given
+    own = tuple(dim(extent) for extent in x.shape)
+    target = _broadcast_target(own, types_of(likes), options)
     return np.broadcast_to(x, [as_int(extent) or 0 for extent in target])
 
 
@@ -136,7 +146,15 @@ _SHAPE = (Attribute("shape", "ints"),)
 
 SHAPING = (
     OpSpec(
-        "reshape", "injective", ("x",), _reshape_type, _reshape, _SHAPE, resolve=_reshape_options
+        "reshape",
+        "injective",
+        ("x", "like"),
+        _reshape_type,
+        _reshape,
+        _SHAPE,
+        optional=1,
+        variadic=True,
+        resolve=_reshape_options,
     ),
     OpSpec(
         "transpose",
@@ -153,5 +171,14 @@ SHAPING = (
     OpSpec(
         "squeeze", "injective", ("x",), _squeeze_type, _squeeze, _AXES, resolve=_squeeze_options
     ),
-    OpSpec("broadcast_to", "broadcast", ("x",), _broadcast_type, _broadcast, _SHAPE),
+    OpSpec(
+        "broadcast_to",
+        "broadcast",
+        ("x", "like"),
+        _broadcast_type,
+        _broadcast,
+        _SHAPE,
+        optional=1,
+        variadic=True,
+    ),
 )

@@ -34,7 +34,7 @@ class Source(msgspec.Struct, frozen=True):
     kind: Literal["model", "text", "script"]
     path: str
     own: bool = True
-    shapes: Mapping[str, Sequence[int]] = {}
+    shapes: Mapping[str, Sequence[int | str]] = {}
     values: Mapping[str, Any] = {}
     converters: tuple[str, ...] = ()
 

@@ -19,7 +19,15 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from irkit.autoschedule import Machine, auto_schedule
-from irkit.core import Function, IRKitError, IRModule, Span, UniqueNames, same, structural_hash
+from irkit.core import (
+    Function,
+    IRKitError,
+    IRModule,
+    Span,
+    UniqueNames,
+    same,
+    structural_hash,
+)
 from irkit.graph import (
     Apply,
     Bind,
@@ -34,10 +42,11 @@ from irkit.graph import (
     TupleGet,
     TupleType,
     Value,
+    tensors_in,
     used_inside,
 )
 from irkit.ir import PrimFunc, from_numpy
-from irkit.te import Tensor, create_prim_func, placeholder
+from irkit.te import Tensor, create_prim_func, placeholder, size_params
 from irkit.topi import compute_of, full, identity
 from irkit.transform import define_pass
 
@@ -171,8 +180,9 @@ def _kernel(
         else {param: tensors[arg] for param, arg in zip(params, args, strict=True)}
     )
     outputs, names = _computed(body, inner)
+    numbers = size_params([*tensors.values(), *outputs])
     func = create_prim_func(
-        [*tensors.values(), *outputs], name="_".join(names) or "copy", span=span
+        [*numbers, *tensors.values(), *outputs], name="_".join(names) or "copy", span=span
     )
     return Invoke(kernels.name_of(func), tuple(unique))
 
@@ -190,7 +200,8 @@ def _computed(body: Body, given: dict[Value, Tensor]) -> tuple[list[Tensor], lis
     for bind in body.bindings:
         step = bind.step
         if isinstance(step, Op):
-            made = compute_of(step, [_one(scope[arg]) for arg in step.args])
+            shape = tensors_in(bind.var.type)[0].shape
+            made = compute_of(step, [_one(scope[arg]) for arg in step.args], shape)
             scope[bind.var] = made if isinstance(bind.var.type, TupleType) else made[0]
             names.append(step.name)
         elif isinstance(step, Constant) and _is_one_element(step):

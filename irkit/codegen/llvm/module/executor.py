@@ -1,31 +1,37 @@
-"""The executor: one function that calls the kernels of a model in order, over a planned arena."""
+"""The executor: one function that calls the kernels of a model in order, over a planned arena, and
+one that computes the sizes which are only known at the call."""
 
-from irkit.codegen.executor_plan import ExecutorPlan, TensorPlace
+from collections.abc import Sequence
+
+from irkit.codegen.executor_plan import ExecutorPlan, KernelCall, Size, SizeStep, TensorPlace
 from irkit.codegen.llvm.builder.types import quoted, symbol
 
-ENTRY = "irkit_run"
+ENTRY, SIZES = "irkit_run", "irkit_sizes"
 _TABLES = {"input": "inputs", "output": "outputs", "param": "params", "arena": "arena"}
+_CHECKED = {"+": "sadd", "-": "ssub", "*": "smul"}
 
 
 def emit_executor(plan: ExecutorPlan) -> str:
     """Return the executor as LLVM IR.
 
-    It is ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr arena)`` and returns 0, or the
-    number of the call that failed, from 1, in the upper 32 bits and the status of the kernel in the
-    lower.
+    It is ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr arena, ptr sizes)`` and returns
+    0, or the number of the call that failed, from 1, in the upper 32 bits and the status of the
+    kernel in the lower. ``sizes`` is a table of i64, in the order of ``plan.size_names``, of which
+    the caller fills in the dimensions and ``i64 @irkit_sizes(ptr sizes)`` the rest; that returns 0,
+    or the number of the step, from 1, that refuses the call.
     """
-    kernels = {call.kernel: len(call.args) + call.records for call in plan.calls}
-    lines = [
-        f"declare i32 {quoted(symbol(name))}({', '.join(['ptr'] * count)})"
-        for name, count in kernels.items()
-    ]
+    kernels = {call.kernel: call for call in plan.calls}
+    lines = [_declaration(call) for call in kernels.values()]
     lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-    lines.append(f"define i64 @{ENTRY}(ptr %inputs, ptr %outputs, ptr %params, ptr %arena) {{")
+    params = ", ".join(f"ptr %{name}" for name in (*_TABLES.values(), "sizes"))
+    lines.append(f"define i64 @{ENTRY}({params}) {{")
     lines.append("entry:")
-    places = _addresses(plan, lines)
+    numbers = _loaded_sizes(plan, lines)
+    places = _addresses(plan, numbers, lines)
     for number, call in enumerate(plan.calls):
-        given = [*(places[place] for place in call.args), *["null"] * call.records]
-        args = ", ".join(f"ptr {place}" for place in given)
+        scalars, extents = ([f"i64 {numbers[s]}" for s in s] for s in (call.scalars, call.extents))
+        buffers = [f"ptr {places[place]}" for place in call.args]
+        args = ", ".join([*scalars, *buffers, *extents, *["ptr null"] * call.records])
         lines += [
             f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
             f"  %f{number} = icmp ne i32 %s{number}, 0",
@@ -38,24 +44,119 @@ def emit_executor(plan: ExecutorPlan) -> str:
         ]
     lines += [
         f"  call void @llvm.memcpy.p0.p0.i64(ptr {places[copy.to]}, ptr {places[copy.source]}, "
-        f"i64 {copy.size}, i1 false)"
+        f"i64 {numbers[copy.size]}, i1 false)"
         for copy in plan.copies
     ]
-    return "\n".join([*lines, "  ret i64 0", "}", ""])
+    lines += ["  ret i64 0", "}", *(_size_program(plan) if plan.dims else [])]
+    return "\n".join([*lines, ""])
 
 
-def _addresses(plan: ExecutorPlan, lines: list[str]) -> dict[TensorPlace, str]:
-    """Compute every address once, at the start."""
+class _Numbers(dict[Size, str]):
+    """The operands that stand for sizes; a number stands for itself."""
+
+    def __missing__(self, size: Size) -> str:
+        assert isinstance(size, int), f"nothing computes the size {size!r}"
+        return str(size)
+
+
+def _declaration(call: KernelCall) -> str:
+    kinds = ["i64"] * len(call.scalars) + ["ptr"] * len(call.args)
+    kinds += ["i64"] * len(call.extents) + ["ptr"] * call.records
+    return f"declare i32 {quoted(symbol(call.kernel))}({', '.join(kinds)})"
+
+
+def _loaded_sizes(plan: ExecutorPlan, lines: list[str]) -> _Numbers:
+    """Load the sizes that calls and places use."""
+    used = {size for call in plan.calls for size in (*call.scalars, *call.extents)}
+    used |= {place.at for place in _places(plan)} | {copy.size for copy in plan.copies}
+    found = _Numbers()
+    for at, name in enumerate(plan.size_names):
+        if name in used:
+            found[name] = f"%n{at}"
+            lines.append(f"  %n{at}.at = getelementptr i64, ptr %sizes, i64 {at}")
+            lines.append(f"  %n{at} = load i64, ptr %n{at}.at")
+    return found
+
+
+def _places(plan: ExecutorPlan) -> list[TensorPlace]:
     used = [place for call in plan.calls for place in call.args]
-    used += [place for copy in plan.copies for place in (copy.to, copy.source)]
+    return used + [place for copy in plan.copies for place in (copy.to, copy.source)]
+
+
+def _addresses(plan: ExecutorPlan, numbers: _Numbers, lines: list[str]) -> dict[TensorPlace, str]:
+    """Compute every address once, at the start."""
     names: dict[TensorPlace, str] = {}
-    for place in dict.fromkeys(used):
-        name = f"%{place.kind}{place.at}"
+    for number, place in enumerate(dict.fromkeys(_places(plan))):
+        name = f"%{place.kind}.{number}"
         table = _TABLES[place.kind]
         if place.kind in ("param", "arena"):
-            lines.append(f"  {name} = getelementptr i8, ptr %{table}, i64 {place.at}")
+            lines.append(f"  {name} = getelementptr i8, ptr %{table}, i64 {numbers[place.at]}")
         else:
             lines.append(f"  {name}.at = getelementptr ptr, ptr %{table}, i64 {place.at}")
             lines.append(f"  {name} = load ptr, ptr {name}.at")
         names[place] = name
     return names
+
+
+def _size_program(plan: ExecutorPlan) -> list[str]:
+    """Return the function that computes the sizes."""
+    names = _Numbers()
+    lines = [f"define i64 @{SIZES}(ptr %sizes) {{", "entry:"]
+    for at, dim in enumerate(plan.dims):
+        names[dim.name] = f"%n{at}"
+        lines.append(f"  %n{at}.at = getelementptr i64, ptr %sizes, i64 {at}")
+        lines.append(f"  %n{at} = load i64, ptr %n{at}.at")
+    for number, step in enumerate(plan.sizes, 1):
+        at = len(plan.dims) + number - 1
+        lines += _size_step(step, names[step.a], names[step.b], f"%n{at}", number)
+        names[step.name] = f"%n{at}"
+        lines.append(f"  %n{at}.at = getelementptr i64, ptr %sizes, i64 {at}")
+        lines.append(f"  store i64 %n{at}, ptr %n{at}.at")
+    intrinsics = [f"{kind}.with.overflow" for kind in _CHECKED.values()]
+    declared = [f"declare {{i64, i1}} @llvm.{each}.i64(i64, i64)" for each in intrinsics]
+    declared += [f"declare i64 @llvm.s{each}.i64(i64, i64)" for each in ("min", "max")]
+    return [*declared, *lines, "  ret i64 0", "}"]
+
+
+def _size_step(step: SizeStep, a: str, b: str, name: str, number: int) -> Sequence[str]:
+    """Compute one size, and leave with its number if it refuses the call."""
+    refuse = [
+        f"  br i1 {name}.bad, label %bad{number}, label %good{number}",
+        f"bad{number}:",
+        f"  ret i64 {number}",
+        f"good{number}:",
+    ]
+    if step.op in _CHECKED:
+        function = f"@llvm.{_CHECKED[step.op]}.with.overflow.i64"
+        return [
+            f"  {name}.pair = call {{i64, i1}} {function}(i64 {a}, i64 {b})",
+            f"  {name} = extractvalue {{i64, i1}} {name}.pair, 0",
+            f"  {name}.bad = extractvalue {{i64, i1}} {name}.pair, 1",
+            *refuse,
+        ]
+    if step.op == "extent":
+        return [f"  {name} = add i64 {a}, 0", f"  {name}.bad = icmp slt i64 {a}, 0", *refuse]
+    if step.op == "//":
+        return _floor_division(a, b, name, refuse)
+    return [f"  {name} = call i64 @llvm.s{step.op}.i64(i64 {a}, i64 {b})"]
+
+
+def _floor_division(a: str, b: str, name: str, refuse: Sequence[str]) -> Sequence[str]:
+    """Divide, rounding down; a quotient that does not fit refuses the call."""
+    return [
+        f"  {name}.zero = icmp eq i64 {b}, 0",
+        f"  {name}.minus = icmp eq i64 {b}, -1",
+        f"  {name}.least = icmp eq i64 {a}, {-(1 << 63)}",
+        f"  {name}.bad = and i1 {name}.minus, {name}.least",
+        *refuse,
+        f"  {name}.by = select i1 {name}.zero, i64 1, i64 {b}",
+        f"  {name}.q = sdiv i64 {a}, {name}.by",
+        f"  {name}.r = srem i64 {a}, {name}.by",
+        f"  {name}.rest = icmp ne i64 {name}.r, 0",
+        f"  {name}.x = xor i64 {name}.r, {name}.by",
+        f"  {name}.apart = icmp slt i64 {name}.x, 0",
+        f"  {name}.down = and i1 {name}.rest, {name}.apart",
+        f"  {name}.less = zext i1 {name}.down to i64",
+        f"  {name}.low = sub i64 {name}.q, {name}.less",
+        f"  {name} = select i1 {name}.zero, i64 0, i64 {name}.low",
+    ]

@@ -53,11 +53,14 @@ def run_model(data: bytes) -> ModelRun:
         plan = model.contents.plan
         if SECRET[:8] in bytes(model.contents.params):
             return InputVerdict("wrong", "read a file outside of its folder")
-        sizes = [int(np.prod(spec.shape, dtype=object)) for spec in (*plan.inputs, *plan.outputs)]
+        if plan.dims or not isinstance(plan.arena_bytes, int):
+            return InputVerdict("excluded", "sizes known at the call")
+        specs = (*plan.inputs, *plan.outputs)
+        sizes = [int(np.prod(spec.extents, dtype=object)) for spec in specs]
         if max(sizes, default=0) > _MOST or plan.arena_bytes > 1 << 28:
             return InputVerdict("excluded", "too large to run")
         inputs = {
-            spec.name: whole_numbers(spec.shape, numpy_dtype(as_dtype(spec.dtype)), at)
+            spec.name: whole_numbers(spec.extents, numpy_dtype(as_dtype(spec.dtype)), at)
             for at, spec in enumerate(plan.inputs)
         }
         try:

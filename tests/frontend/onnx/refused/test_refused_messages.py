@@ -117,11 +117,12 @@ def test_the_message_names_what_is_wrong_once(model: onnx.ModelProto, said: str)
 
 
 def test_the_message_about_a_missing_dimension_has_the_remedy() -> None:
-    model = model_of([make_node("Flatten", ["x"], ["y"])], {"x": ("n", 3)}, ["y"], opset=13)
+    model = model_of([make_node("EyeLike", ["x"], ["y"])], {"x": ("n", 3)}, ["y"], opset=13)
     with pytest.raises(IRKitError) as caught:
         import_onnx(model)
     assert str(caught.value) == (
-        "Flatten node 'y': the shape of 'x' must be constant here (opset 13)\n"
+        "EyeLike node 'y': the shape of 'x' must be constant here, but has the dimension n "
+        "(opset 13)\n"
         "  Fix n on import: shapes={'x': (...)}, or --shape x=...."
     )
 

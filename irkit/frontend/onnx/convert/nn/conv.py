@@ -18,12 +18,12 @@ def conv(node: OnnxNode) -> Value:
         raise node.fail(
             f"x has rank {node.rank(x)} and w rank {node.rank(w)}; expected the same, at least 3"
         )
-    kernel = node.shape(w)[2:]
+    kernel = node.constants(w, node.dims(w)[2:])
     if node.integers("kernel_shape", kernel) != kernel:
         raise node.fail(
             f"kernel_shape is {node.integers('kernel_shape')}, but w is {node.shape(w)}"
         )
-    window = window_attributes(node, node.shape(x)[2:], kernel)
+    window = window_attributes(node, node.dims(x)[2:], kernel)
     args = (x, w) if bias is None else (x, w, bias)
     return node.op("conv", *args, **window, groups=node.integer("group", 1))
 

@@ -18,7 +18,7 @@ def max_pool(node: OnnxNode) -> Value | tuple[Value, Value]:
     """
     x = node.input(0)
     kernel = node.integers("kernel_shape")
-    window = window_attributes(node, node.shape(x)[2:], kernel)
+    window = window_attributes(node, node.dims(x)[2:], kernel)
     ceil_mode = bool(node.integer("ceil_mode", 0))
     if not node.wants(1):
         return node.op("max_pool", x, kernel=kernel, ceil_mode=ceil_mode, **window)
@@ -46,7 +46,7 @@ def average_pool(node: OnnxNode) -> Value:
         kernel=kernel,
         ceil_mode=bool(node.integer("ceil_mode", 0)),
         count_include_pad=bool(node.integer("count_include_pad", 0)),
-        **window_attributes(node, node.shape(x)[2:], kernel),
+        **window_attributes(node, node.dims(x)[2:], kernel),
     )
 
 

@@ -2,11 +2,13 @@
 
 import math
 
+from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.ir import as_int
 
 
 def window_attributes(
-    node: OnnxNode, spatial: tuple[int, ...], kernel: tuple[int, ...]
+    node: OnnxNode, spatial: tuple[Dim, ...], kernel: tuple[int, ...]
 ) -> dict[str, tuple[int, ...]]:
     """Return strides, dilations and pads, with ``auto_pad`` resolved to explicit pads."""
     rank = len(kernel)
@@ -25,10 +27,11 @@ def window_attributes(
     if len(spatial) != rank:
         raise node.fail(f"the kernel {kernel} does not fit {len(spatial)} spatial dimensions")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
+        known = _constant(node, spatial)
         totals = [
             max((math.ceil(extent / stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
             for extent, stride, size, dilation in zip(
-                spatial, strides, kernel, dilations, strict=True
+                known, strides, kernel, dilations, strict=True
             )
         ]
         small = tuple(total // 2 for total in totals)
@@ -39,5 +42,11 @@ def window_attributes(
     elif auto != "NOTSET":
         raise node.fail(f"auto_pad is {auto!r}; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID")
     begins, ends = pads[:rank], pads[rank:]
-    node.check_size([sum(widths) for widths in zip(spatial, begins, ends, strict=True)])
+    extents = [as_int(extent) or 0 for extent in spatial]
+    node.check_size([sum(widths) for widths in zip(extents, begins, ends, strict=True)])
     return {"strides": strides, "dilations": dilations, "pads": pads}
+
+
+def _constant(node: OnnxNode, spatial: tuple[Dim, ...]) -> tuple[int, ...]:
+    """Return the spatial dimensions, of which ``auto_pad`` computes pads."""
+    return node.constants(node.input(0), spatial)

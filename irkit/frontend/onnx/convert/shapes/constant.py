@@ -3,6 +3,7 @@
 import numpy as np
 
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.shaped import shaped
 from irkit.graph import Value
 
 
@@ -31,10 +32,14 @@ def constant_of_shape(node: OnnxNode) -> Value:
 
     Source: ConstantOfShape-9 to ConstantOfShape-25.
     """
-    shape = node.ints(0, "shape")
-    if shape is None or any(dim < 0 for dim in shape):
+    shape = node.sizes(0, "shape")
+    if shape is None or any(isinstance(dim, int) and dim < 0 for dim in shape):
         raise node.fail(f"{shape} is not a shape")
     value = node.tensor("value") if node.has("value") else np.zeros(1, dtype=np.float32)
     if value.size != 1:
         raise node.fail(f"attribute 'value' must hold one element, found {value.size}")
-    return node.full(shape, value)
+    known = [dim for dim in shape if isinstance(dim, int)]
+    if len(known) == len(shape):
+        return node.full(known, value)
+    one = node.constant(value.reshape(()))
+    return shaped(node, "broadcast_to", one, shape=shape)

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 
 from irkit.frontend.onnx.convert.math import element_type
+from irkit.frontend.onnx.convert.shapes.size_kernels import counted, shape_values
+from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.shaped import reshape
 from irkit.graph import Value
-from irkit.ir import I64, numpy_dtype
+from irkit.ir import I64, as_int, numpy_dtype, product
 
 
 def trilu(node: OnnxNode) -> Value:
@@ -77,6 +80,9 @@ def range_of(node: OnnxNode) -> Value:
 
     Source: Range-11, Range-27.
     """
+    if any(map(node.is_of_dimensions, range(3))):
+        sizes = [node.sizes(at, what) for at, what in enumerate(("start", "limit", "step"))]
+        return _range_of_sizes(node, [dim for each in sizes for dim in each or ()])
     bounds = [node.array(at, what) for at, what in enumerate(("start", "limit", "step"))]
     if any(each is None or each.size != 1 for each in bounds):
         raise node.fail("its start, limit and step must be one number each")
@@ -96,14 +102,28 @@ def range_of(node: OnnxNode) -> Value:
     return node.constant((np.arange(count) * step + start).astype(kind))
 
 
+def _range_of_sizes(node: OnnxNode, sizes: list[Dim]) -> Value:
+    """Count between dimensions, by a step of 1."""
+    start, limit, step = sizes if len(sizes) == 3 else (0, 0, 0)
+    if step != 1:
+        raise node.fail("its limit depends on a dimension; then its step must be 1")
+    return counted(
+        node, start, node.at_least_0(subtract(limit, start)), 1, node.dtype(node.input(0))
+    )
+
+
 def shape_of(node: OnnxNode) -> Value:
     """Return the shape of a tensor, or a part of it.
 
     Source: Shape-1 to Shape-25; ``start`` and ``end`` from version 15 on.
     """
-    shape = node.shape(node.input(0))
-    start, end = node.integer("start", 0), node.integer("end", len(shape))
-    return node.constant(np.array(shape[start:end], dtype=np.int64))
+    x = node.input(0)
+    dims = node.dims(x)
+    dims = dims[node.integer("start", 0) : node.integer("end", len(dims))]
+    known = [as_int(dim) for dim in dims]
+    if None in known:
+        return shape_values(node, x, dims)
+    return node.constant(np.array(known, dtype=np.int64))
 
 
 def size_of(node: OnnxNode) -> Value:
@@ -111,4 +131,8 @@ def size_of(node: OnnxNode) -> Value:
 
     Source: Size-1 to Size-25.
     """
-    return node.constant(np.array(math.prod(node.shape(node.input(0))), dtype=np.int64))
+    x = node.input(0)
+    count = product(node.dims(x))
+    if as_int(count) is None:
+        return reshape(node, shape_values(node, x, (count,)), ())
+    return node.constant(np.array(as_int(count), dtype=np.int64))

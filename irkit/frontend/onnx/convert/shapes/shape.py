@@ -1,9 +1,10 @@
 """Operators that rearrange tensors without arithmetic."""
 
-import math
-
+from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
+from irkit.frontend.onnx.shaped import reshape as reshaped, shaped
+from irkit.graph import Value, quotient, same_extent, written
+from irkit.ir import as_int, product
 
 
 def reshape(node: OnnxNode) -> Value:
@@ -12,22 +13,28 @@ def reshape(node: OnnxNode) -> Value:
     Source: Reshape-1 (shape is an attribute) to Reshape-25; with ``allowzero`` a 0 means 0.
     """
     x = node.input(0)
-    target = node.integers("shape", ()) if node.version < 5 else node.ints(1, "shape")
+    target: tuple[Dim, ...] | None = (
+        node.integers("shape", ()) if node.version < 5 else node.sizes(1, "shape")
+    )
     if target is None:
         raise node.fail("input 1, the shape, is missing")
-    old = node.shape(x)
+    old = node.dims(x)
     if not (node.version >= 14 and node.integer("allowzero", 0)):
         if any(dim == 0 and at >= len(old) for at, dim in enumerate(target)):
-            raise node.fail(f"shape {target} keeps a dimension that the input {old} does not have")
+            raise node.fail(
+                f"shape {written(target)} keeps a dimension that the input {written(old)} does not "
+                "have"
+            )
         target = tuple(old[at] if dim == 0 else dim for at, dim in enumerate(target))
-    if target.count(-1) > 1 or any(dim < -1 for dim in target):
-        raise node.fail(f"{target} is not a shape")
+    if target.count(-1) > 1 or any(isinstance(dim, int) and dim < -1 for dim in target):
+        raise node.fail(f"{written(target)} is not a shape")
     if -1 in target:
-        known = math.prod(dim for dim in target if dim != -1)
-        if known == 0 or math.prod(old) % known:
-            raise node.fail(f"cannot reshape {old} to {target}")
-        target = tuple(math.prod(old) // known if dim == -1 else dim for dim in target)
-    return node.op("reshape", x, shape=target)
+        hole = target.index(-1)
+        rest = quotient(old, [*target[:hole], *target[hole + 1 :]])
+        if rest is None:
+            raise node.fail(f"cannot reshape {written(old)} to {written(target)}")
+        target = (*target[:hole], rest, *target[hole + 1 :])
+    return reshaped(node, x, target)
 
 
 def flatten(node: OnnxNode) -> Value:
@@ -36,9 +43,9 @@ def flatten(node: OnnxNode) -> Value:
     Source: Flatten-1 to Flatten-25.
     """
     x = node.input(0)
-    shape = node.shape(x)
-    axis = node.axis(node.integer("axis", 1), len(shape), end=True)
-    return node.op("reshape", x, shape=(math.prod(shape[:axis]), math.prod(shape[axis:])))
+    dims = node.dims(x)
+    axis = node.axis(node.integer("axis", 1), len(dims), end=True)
+    return reshaped(node, x, (product(dims[:axis]), product(dims[axis:])))
 
 
 def _axes(node: OnnxNode) -> tuple[int, ...] | None:
@@ -54,18 +61,19 @@ def squeeze(node: OnnxNode) -> Value:
     Source: Squeeze-1 to Squeeze-25.
     """
     x = node.input(0)
-    shape = node.shape(x)
+    shape = node.dims(x)
     given = _axes(node)
     if given is None:
-        dropped = {at for at, dim in enumerate(shape) if dim == 1}
+        dropped = {at for at, dim in enumerate(node.constants(x, shape)) if dim == 1}
     else:
         dropped = {node.axis(axis, len(shape)) for axis in given}
     wrong = next((at for at in sorted(dropped) if shape[at] != 1), None)
     if wrong is not None:
-        raise node.fail(f"cannot drop axis {wrong} of {shape}: its extent is {shape[wrong]}, not 1")
-    return node.op(
-        "reshape", x, shape=tuple(dim for at, dim in enumerate(shape) if at not in dropped)
-    )
+        extent = written(shape[wrong : wrong + 1])[1:-1]
+        raise node.fail(
+            f"cannot drop axis {wrong} of {written(shape)}: its extent is {extent}, not 1"
+        )
+    return reshaped(node, x, tuple(dim for at, dim in enumerate(shape) if at not in dropped))
 
 
 def unsqueeze(node: OnnxNode) -> Value:
@@ -81,10 +89,8 @@ def unsqueeze(node: OnnxNode) -> Value:
     places = {node.axis(axis, rank) for axis in given}
     if len(places) != len(given):
         raise node.fail(f"axes {given} name an axis twice")
-    rest = iter(node.shape(x))
-    return node.op(
-        "reshape", x, shape=tuple(1 if at in places else next(rest) for at in range(rank))
-    )
+    rest = iter(node.dims(x))
+    return reshaped(node, x, tuple(1 if at in places else next(rest) for at in range(rank)))
 
 
 def transpose(node: OnnxNode) -> Value:
@@ -116,17 +122,20 @@ def expand(node: OnnxNode) -> Value:
 
     Source: Expand-8, Expand-13.
     """
-    x, wanted = node.input(0), node.ints(1, "shape")
-    if wanted is None or any(dim < 0 for dim in wanted):
+    x, wanted = node.input(0), node.sizes(1, "shape")
+    if wanted is None or any(isinstance(dim, int) and dim < 0 for dim in wanted):
         raise node.fail(f"{wanted} is not a shape")
-    have = node.shape(x)
+    have = node.dims(x)
     rank = max(len(have), len(wanted))
     pairs = zip((1,) * (rank - len(have)) + have, (1,) * (rank - len(wanted)) + wanted, strict=True)
     target = tuple(new if old == 1 else old for old, new in pairs)
-    node.check_size(target)
-    padded = node.op("broadcast_to", x, shape=target)
-    if any(new not in (1, dim) for new, dim in zip(wanted[::-1], target[::-1], strict=False)):
-        raise node.fail(f"{have} does not broadcast with {wanted}")
+    node.check_size([dim for dim in map(as_int, target) if dim is not None])
+    padded = shaped(node, "broadcast_to", x, shape=target)
+    if any(
+        not same_extent(new, 1) and not same_extent(new, dim)
+        for new, dim in zip(wanted[::-1], target[::-1], strict=False)
+    ):
+        raise node.fail(f"{written(have)} does not broadcast with {written(wanted)}")
     return padded
 
 

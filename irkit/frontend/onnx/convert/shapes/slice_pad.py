@@ -1,12 +1,16 @@
 """Operators that cut and pad."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from irkit.frontend.onnx.convert.shapes.size_kernels import window
+from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import Value
+from irkit.ir import Expr, as_int
 
 
 def slice_of(node: OnnxNode) -> Value:
@@ -20,17 +24,43 @@ def slice_of(node: OnnxNode) -> Value:
         axes = node.integers("axes", ()) or None
         steps = None
     else:
-        starts, ends = node.ints(1, "starts") or (), node.ints(2, "ends") or ()
+        starts, ends = node.sizes(1, "starts") or (), node.sizes(2, "ends") or ()
         axes, steps = node.ints(3, "axes"), node.ints(4, "steps")
     along = tuple(range(len(starts))) if axes is None else axes
+    along = tuple(node.axis(axis, node.rank(x)) for axis in along)
+    sizes = [*starts, *ends, *(node.dims(x)[axis] for axis in along)]
+    if any(isinstance(size, Expr) for size in sizes):
+        return _window(node, x, starts, ends, along, steps)
     return node.op(
         "slice",
         x,
         begins=starts,
         ends=ends,
         strides=(1,) * len(starts) if steps is None else steps,
-        axes=tuple(node.axis(axis, node.rank(x)) for axis in along),
+        axes=along,
     )
+
+
+def _window(
+    node: OnnxNode,
+    x: Value,
+    starts: Sequence[Dim],
+    ends: Sequence[Dim],
+    axes: Sequence[int],
+    steps: Sequence[int] | None,
+) -> Value:
+    """Cut where bounds, or what is cut, depend on dimensions."""
+    if steps is not None and any(step != 1 for step in steps):
+        raise node.fail("it cuts an axis with a dimension; then its steps must be 1")
+    if not len(starts) == len(ends) == len(axes) or len(set(axes)) != len(axes):
+        raise node.fail("its starts, ends and axes do not fit together")
+    shape = list(node.dims(x))
+    begins: list[Dim] = [0] * len(shape)
+    for axis, start, end in zip(axes, starts, ends, strict=True):
+        extent = shape[axis]
+        begins[axis] = node.clamped(start, extent)
+        shape[axis] = node.at_least_0(subtract(node.clamped(end, extent), begins[axis]))
+    return window(node, x, begins, shape)
 
 
 def split(node: OnnxNode) -> list[Value]:
@@ -40,7 +70,7 @@ def split(node: OnnxNode) -> list[Value]:
     """
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), node.rank(x))
-    extent, count = node.shape(x)[axis], len(node.outputs)
+    (extent,), count = node.constants(x, node.dims(x)[axis : axis + 1]), len(node.outputs)
     sizes = node.integers("split", ()) if 1 < node.version < 13 or node.has("split") else None
     sizes = node.ints(1, "split") if node.version >= 13 or node.version == 1 else sizes
     if node.version == 1 and sizes is None and node.has("split"):
@@ -82,11 +112,11 @@ def pad(node: OnnxNode) -> Value:
     full = [0] * 2 * rank
     for at, axis in enumerate(along):
         full[axis], full[rank + axis] = widths[at], widths[count + at]
-    shape = node.shape(x)
+    shape = [as_int(dim) or 0 for dim in node.dims(x)]
     node.check_size([max(n + full[at] + full[rank + at], 0) for at, n in enumerate(shape)])
     if mode == "constant":
         return node.op("pad", x, pads=tuple(full), value=value.item())
-    for axis, extent in enumerate(shape):
+    for axis, extent in enumerate(node.shape(x)):
         low, high = full[axis], full[rank + axis]
         if low or high:
             places = _beyond(node, mode, extent, np.arange(-low, extent + high))

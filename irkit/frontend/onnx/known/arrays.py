@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import Attrs
+from irkit.frontend.onnx.known.sizes import KnownSizes
 from irkit.frontend.onnx.limits import MAX_FOLDED
 from irkit.frontend.onnx.narrow_types import KEEPING, NarrowType
 from irkit.graph import TensorType, Value, op_spec
@@ -27,6 +28,8 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         """The type in the model of each value that has a wider one here."""
         self.sequences: dict[Value, tuple[Value, ...]] = {}
         """The values in each sequence."""
+        self.sizes = KnownSizes()
+        """Integers that are computed from dimensions."""
         self._origins: dict[Value, Value] = {}
         self._overflows: dict[Value, Value] = {}
 
@@ -36,9 +39,13 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         kinds = {self.narrow.get(arg) for arg in kept}
         for kind in kinds if len(kinds) == 1 else ():
             _ = None if kind is None else self.narrow.setdefault(made, kind)
+        self.sizes.note(made)
         unknown = next((arg for arg in args if arg not in self), None)
         if unknown is not None:
             self._origins[made] = self.origin(unknown)
+            known = [self.sizes[arg] if arg in self.sizes else self.get(arg) for arg in args]
+            if all(each is not None for each in known) and _is_small(made):
+                self.sizes.follow(made, operator, [e for e in known if e is not None], attrs)
         elif all(_is_small(value) for value in (made, *args)):
             arrays = [self[arg] for arg in args]
             found = op_spec(operator).evaluate(arrays, attrs)
@@ -51,6 +58,8 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
     def follow_loops(self, func: PrimFunc, args: Sequence[Value], made: Sequence[Value]) -> None:
         """Compute the results of a loop function whose arguments are all known, unless they are
         large."""
+        for value in made:
+            self.sizes.note(value)
         unknown = next((arg for arg in args if arg not in self), None)
         if unknown is not None:
             self._origins |= dict.fromkeys(made, self.origin(unknown))

@@ -1,0 +1,80 @@
+"""Kernels that compute with dimensions: shapes as values, counts, and windows that dimensions
+place."""
+
+from collections.abc import Callable, Sequence
+
+from irkit.core import walk
+from irkit.frontend.onnx.known import Dim
+from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.graph import TensorType, Value
+from irkit.ir import I64, DType, Expr, Var, convert, eq, index, select
+from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
+
+
+def shape_values(node: OnnxNode, x: Value, dims: Sequence[Dim]) -> Value:
+    """Emit the dimensions of a tensor as a tensor, which the converters after it can read."""
+
+    def at(*i: Expr) -> Expr:
+        found = index(dims[-1])
+        for place in range(len(dims) - 2, -1, -1):
+            found = select(eq(i[0], place), dims[place], found)
+        return convert(found, I64)
+
+    made = _kernel(node, "shape", [x], (len(dims),), I64, lambda _: at)
+    return node.as_known_sizes(made, dims)
+
+
+def counted(node: OnnxNode, start: Dim, count: Dim, step: int, dtype: DType) -> Value:
+    """Emit ``start``, ``start + step`` and so on."""
+
+    def at(*i: Expr) -> Expr:
+        return convert(i[0] * step + start, dtype)
+
+    return _kernel(node, "range", _sources(node, (start, count)), (count,), dtype, lambda _: at)
+
+
+def window(node: OnnxNode, x: Value, begins: Sequence[Dim], shape: Sequence[Dim]) -> Value:
+    """Emit the part of a tensor that begins at a place."""
+
+    def of(tensors: Sequence[Tensor]) -> Callable[..., Expr]:
+        def at(*i: Expr) -> Expr:
+            return tensors[0](
+                *[i_ if begin == 0 else i_ + begin for i_, begin in zip(i, begins, strict=True)]
+            )
+
+        return at
+
+    args = list(dict.fromkeys([x, *_sources(node, begins)]))
+    return _kernel(node, "slice", args, shape, node.dtype(x), of)
+
+
+def _sources(node: OnnxNode, sizes: Sequence[Dim]) -> list[Value]:
+    """Return values whose shapes have the dimensions that sizes are computed from."""
+    found: dict[Value, None] = {}
+    for size in sizes:
+        for var in walk(size, Var) if isinstance(size, Expr) else ():
+            place = node.place(var)
+            if place is None:
+                raise node.fail(f"it needs the dimension {var.name!r}, which no tensor before has")
+            found[place[0]] = None
+    return list(found)
+
+
+def _kernel(
+    node: OnnxNode,
+    name: str,
+    args: Sequence[Value],
+    shape: Sequence[Dim],
+    dtype: DType,
+    of: Callable[[Sequence[Tensor]], Callable[..., Expr]],
+) -> Value:
+    tensors = [
+        placeholder(node.type(arg).shape, dtype=node.dtype(arg), name=f"p{at}")
+        for at, arg in enumerate(args)
+    ]
+    made = compute(tuple(shape), of(tensors), name)
+    assert isinstance(made, Tensor)
+    numbers = size_params([*tensors, made])
+    func = create_prim_func([*numbers, *tensors, made], name=name, span=node.span)
+    kind = TensorType(tuple(index(dim) for dim in shape), dtype)
+    return node.loops(func, *args, types=(kind,))[0]

@@ -1,0 +1,16 @@
+"""What is known on import of the values of tensors.
+
+Reading order: arrays (whole arrays), sizes (integers that are computed from dimensions).
+"""
+
+from irkit.frontend.onnx.known.arrays import (
+    KnownArrays as KnownArrays,
+)
+from irkit.frontend.onnx.known.sizes import (
+    Dim as Dim,
+    KnownSizes as KnownSizes,
+    add as add,
+    as_sizes as as_sizes,
+    multiply as multiply,
+    subtract as subtract,
+)

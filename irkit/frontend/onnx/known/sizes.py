@@ -1,0 +1,216 @@
+"""Integers that models compute from shapes: numbers, and expressions over dimensions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import Attrs, equal, walk
+from irkit.graph import TensorType, Value, op_spec
+from irkit.ir import (
+    I64,
+    Add,
+    Const,
+    Expr,
+    Interval,
+    Max,
+    Min,
+    Sub,
+    Var,
+    as_int,
+    bounds,
+    floordiv,
+    maximum,
+    minimum,
+)
+
+Dim = int | Expr
+Sizes = NDArray[Any]
+"""An array whose elements are of ``Dim``, or bools that comparisons of them gave."""
+
+MAX_SIZES = 64
+"""Elements of an array of sizes: as a rule, one for each dimension of a tensor."""
+
+_MOVES = frozenset(
+    {"take", "concat", "slice", "reshape", "expand_dims", "squeeze", "transpose", "identity"}
+)
+
+
+class KnownSizes(dict[Value, Sizes]):
+    """The sizes in each value that is computed from the shapes of tensors, and where to find each
+    dimension: a value and one of its axes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: list[tuple[Expr, Value, int]] = []
+        self.ranges: dict[Var, Interval] = {}
+        """The sizes of each dimension."""
+
+    def note(self, value: Value) -> None:
+        """Remember the dimensions of a value."""
+        if not isinstance(value.type, TensorType):
+            return
+        for axis, dim in enumerate(value.type.shape):
+            if not isinstance(dim, Const) and self.place(dim) is None:
+                self._places.append((dim, value, axis))
+
+    def place(self, dim: Expr) -> tuple[Value, int] | None:
+        """Return a value, and one of its axes, that has an extent."""
+        return next((row[1:] for row in self._places if equal(row[0], dim)), None)
+
+    def at_least_0(self, size: Dim) -> Dim:
+        """Return a size, or 0 if it may be negative and is."""
+        if isinstance(size, int):
+            return max(size, 0)
+        low = bounds(size, self.ranges).low
+        return size if low is not None and low >= 0 else maximum(size, 0)
+
+    def clamped(self, place: Dim, extent: Dim) -> Dim:
+        """Return where a slice of an axis begins or ends: a negative place counts from the end, and
+        one beyond either end is moved to it."""
+        if isinstance(place, int) and place < 0:
+            place = add(extent, place)
+        if isinstance(place, int) and isinstance(extent, int):
+            return max(0, min(place, extent))
+        rest = subtract(extent, place)
+        low = rest if isinstance(rest, int) else bounds(rest, self.ranges).low
+        high = rest if isinstance(rest, int) else bounds(rest, self.ranges).high
+        if high is not None and high <= 0:
+            return extent
+        return self.at_least_0(place if low is not None and low >= 0 else _smaller(place, extent))
+
+    def follow(
+        self,
+        made: Value,
+        operator: str,
+        args: Sequence[NDArray[Any]],
+        attrs: Attrs,
+    ) -> None:
+        """Compute the result of an operator on sizes, if it only moves them or does arithmetic."""
+        found = _computed(operator, args, attrs)
+        if found is not None and found.size <= MAX_SIZES:
+            self[made] = found
+
+
+def as_sizes(dims: Sequence[Dim]) -> Sizes:
+    """Return dimensions as an array."""
+    found = np.empty(len(dims), dtype=object)
+    for at, dim in enumerate(dims):
+        number = as_int(dim)
+        found[at] = dim if number is None else number
+    return found
+
+
+def _computed(operator: str, args: Sequence[NDArray[Any]], attrs: Attrs) -> Sizes | None:
+    if operator == "cast":
+        kept = str(dict(attrs).get("dtype")) in ("i64", "i32")
+        return np.asarray(args[0], dtype=object) if kept else None
+    if operator == "take":  # The operator computes with the numbers of the indices.
+        indices = args[1]
+        if indices.dtype == object:
+            return None
+        return np.asarray(op_spec(operator).evaluate([args[0], indices], attrs), dtype=object)
+    if operator in _MOVES:
+        given = [np.asarray(arg, dtype=object) for arg in args]
+        return np.asarray(op_spec(operator).evaluate(given, attrs), dtype=object)
+    if operator == "where" and args[0].dtype != object:
+        return np.where(args[0], *[np.asarray(arg, dtype=object) for arg in args[1:]])
+    function = _ARITHMETIC.get(operator)
+    if function is None or len(args) != 2:
+        return None
+    a, b = np.broadcast_arrays(*[np.asarray(arg, dtype=object) for arg in args])
+    flat = [function(*pair) for pair in zip(a.reshape(-1), b.reshape(-1), strict=True)]
+    if any(item is None for item in flat):
+        return None
+    if operator == "equal":
+        return np.array(flat, dtype=bool).reshape(a.shape)
+    found = np.empty(len(flat), dtype=object)
+    found[:] = flat
+    return found.reshape(a.shape)
+
+
+def add(a: Dim, b: Dim) -> Dim:
+    """Add sizes, without zeros; a constant comes last."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if isinstance(a, int):
+        return add(b, a)
+    if isinstance(b, int):
+        return a if b == 0 else a + b if b > 0 else a - -b
+    return a + b
+
+
+def subtract(a: Dim, b: Dim) -> Dim:
+    if isinstance(b, int):
+        return add(a, -b)
+    if isinstance(a, Expr) and equal(a, b):
+        return 0
+    if isinstance(a, Expr):
+        # (p + s) - p, as a model with a cache computes it.
+        parts = _terms(a)
+        same = next((at for at, part in enumerate(parts) if equal(part, b)), None)
+        if same is not None:
+            rest: Dim = 0
+            for part in (*parts[:same], *parts[same + 1 :]):
+                rest = add(rest, part)
+            return rest
+    return Const(a, I64) - b if isinstance(a, int) else a - b
+
+
+def multiply(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if isinstance(a, int):
+        return multiply(b, a)
+    if isinstance(b, int):
+        return a if b == 1 else 0 if b == 0 else a * b
+    return a * b
+
+
+def _divide(a: Dim, b: Dim) -> Dim | None:
+    """Divide; the model rounds towards 0, and sizes round down: equal unless one is negative."""
+    if not isinstance(b, int) or b <= 0 or (isinstance(a, int) and a < 0):
+        return None
+    if isinstance(a, int):
+        return a // b
+    if any(isinstance(node, (Sub, Max, Min)) for node in walk(a, Expr)):
+        return None
+    return a if b == 1 else floordiv(a, b)
+
+
+def _equal(a: Dim, b: Dim) -> Dim | None:
+    """Compare; a size is never negative, and is itself."""
+    if isinstance(a, int) and isinstance(b, int):
+        return int(a == b)
+    if isinstance(a, int):
+        return _equal(b, a)
+    if isinstance(b, int):
+        return 0 if b < 0 and not any(walk(a, Sub)) else None
+    return 1 if equal(a, b) else None
+
+
+def _smaller(a: Dim, b: Dim) -> Dim:
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)
+
+
+def _larger(a: Dim, b: Dim) -> Dim:
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
+
+
+def _terms(expr: Expr) -> list[Expr]:
+    """Return the terms of a sum."""
+    if not isinstance(expr, Add):
+        return [expr]
+    return [*_terms(expr.a), *_terms(expr.b)]
+
+
+_ARITHMETIC = {
+    "add": add,
+    "subtract": subtract,
+    "multiply": multiply,
+    "divide": _divide,
+    "equal": _equal,
+    "minimum": _smaller,
+    "maximum": _larger,
+}

@@ -1,0 +1,58 @@
+"""Operators of which a converter decides the shape, with dimensions only known at a call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from irkit.frontend.onnx.known import Dim
+from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.graph import Value, quotient, same_extent, written
+from irkit.ir import Expr, as_int, index
+
+
+def shaped(
+    node: OnnxNode, operator: str, *args: Value, shape: Sequence[Dim], **attrs: Any
+) -> Value:
+    """Emit an operator whose attribute ``shape`` is a shape with dimensions.
+
+    Raises: ImportFailed for a dimension that no tensor has.
+    """
+    likes: list[Value] = []
+    codes: list[int] = []
+    for dim in shape:
+        number = as_int(dim)
+        codes.append(_code(node, dim, likes) if number is None else number)
+    return node.op(operator, *args, *likes, shape=tuple(codes), **attrs)
+
+
+def reshape(node: OnnxNode, x: Value, shape: Sequence[Dim]) -> Value:
+    """Reshape to dimensions of which some are only known at a call."""
+    unknown = [at for at, dim in enumerate(shape) if as_int(dim) is None]
+    others = [at for at in unknown if node.place(index(shape[at])) is None]
+    holes = others if len(unknown) > 1 else unknown
+    if len(holes) == 1:
+        # The number of elements tells it, and no other tensor is needed.
+        (hole,) = holes
+        rest = quotient(node.type(x).shape, [*shape[:hole], *shape[hole + 1 :]])
+        if rest is not None and same_extent(rest, shape[hole]):
+            return shaped(node, "reshape", x, shape=(*shape[:hole], -1, *shape[hole + 1 :]))
+    return shaped(node, "reshape", x, shape=shape)
+
+
+def _code(node: OnnxNode, dim: Dim, likes: list[Value]) -> int:
+    """Return the number that stands for a dimension, of a value that joins ``likes``."""
+    assert isinstance(dim, Expr)
+    before = 0
+    for like in likes:
+        extents = node.type(like).shape
+        for axis, extent in enumerate(extents):
+            if same_extent(extent, dim):
+                return -2 - before - axis
+        before += len(extents)
+    place = node.place(dim)
+    if place is None:
+        raise node.fail(
+            f"a dimension is {written((dim,))[1:-1]}, which no tensor before it has",
+            hint="Fix the shapes of inputs: shapes={'name': (1, 3, 224, 224)}.",
+        )
+    likes.append(place[0])
+    return -2 - before - place[1]
