@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import ENTRY, OUT_OF_MEMORY, symbol
 from irkit.core import DTypeError, InputError, IRKitError
+from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.model_arrays import check_input, output_arrays
 from irkit.runtime.package import (
@@ -45,8 +46,15 @@ class Model:
     package.
     """
 
-    def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        contents: PackageContents,
+        trace: Trace | None = None,
+        functions: Sequence[PrimFunc] = (),
+    ) -> None:
         self.plan = plan = contents.plan
+        self.functions = tuple(functions)
+        """The lowered kernels by name, if the model was compiled here: what C source is made of."""
         self.target = contents.target
         self._trace = trace
         self._params = aligned(plan.param_bytes)
@@ -54,7 +62,8 @@ class Model:
         # Weights are large: keep only the aligned copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
-        self._target_mismatch = target_mismatch(contents.target)
+        is_source = contents.target.kind == "c"
+        self._target_mismatch = "it is C source" if is_source else target_mismatch(contents.target)
         self._run: Callable[..., int] = self._refuse if self._target_mismatch else self._link()
         self._arenas = Arenas(plan.arena_bytes)
 
@@ -81,7 +90,13 @@ class Model:
         """Write a package that ``irkit.load`` reads.
 
         An older file is replaced only when the new one is complete.
+        Raises: IRKitError if the model was compiled to C source.
         """
+        if self.target.kind == "c":
+            raise IRKitError(
+                "a package holds native code, and this model is C source",
+                hint="Write its sources: write_sources(model, folder), or irkit compile --source-dir.",
+            )
         write_package(path, self.contents)
 
     def run(

@@ -20,7 +20,7 @@ def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -
         call = helpers.to_integer(writer.source, target.element, source.bits == 64)
         if lanes == 1:
             return Code(f"{call}({value.text})", low=target.low, high=target.high)
-        return each_lane(writer, made, lanes, f"{call}({writer.named(source, value)}[k])")
+        return each_lane(writer, made, lanes, f"{call}({writer.named(source, value)}[lane])")
     if lanes == 1:
         return _scalar(writer, source, target, value)
     kind = writer.type_of(target)

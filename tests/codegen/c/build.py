@@ -50,7 +50,9 @@ class CLibrary:
                 array = np.asarray(arg)
                 given.append(ctypes.c_void_p(array.ctypes.data))
                 steps = [step // array.itemsize for step in array.strides]
-                for dim, size in zip((*param.shape, *(param.strides or ())), (*array.shape, *steps), strict=False):
+                for dim, size in zip(
+                    (*param.shape, *(param.strides or ())), (*array.shape, *steps), strict=False
+                ):
                     sizes.setdefault(id(dim), size)
             else:
                 given.append(_scalar(numpy_dtype(param.dtype).type(arg)))
