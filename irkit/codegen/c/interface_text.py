@@ -65,7 +65,13 @@ typedef struct {
     const int64_t *shape;
 } NAME_tensor;
 
-enum { NAME_OK = 0, NAME_BAD_ARGUMENT = 1, NAME_NO_MEMORY = 2, NAME_NO_WEIGHTS = 3, NAME_FAILED = 4 };
+enum {
+    NAME_OK = 0,
+    NAME_BAD_ARGUMENT = 1,
+    NAME_NO_MEMORY = 2,
+    NAME_NO_WEIGHTS = 3,
+    NAME_FAILED = 4
+};
 
 /* Make a model; options may be null. Each function returns NAME_OK or another of the numbers. */
 NAME_API int NAME_create(NAME **model, const NAME_options *options);
@@ -197,7 +203,8 @@ const NAME_tensor *NAME_output(int32_t number) {
 }
 
 /* Check a tensor of the caller, and find the first byte of its data and its size. */
-static int irkit_check(const DLTensor *given, const NAME_tensor *wanted, void **data, size_t *size) {
+static int irkit_check(const DLTensor *given, const NAME_tensor *wanted, void **data,
+                       size_t *size) {
     const char *name = wanted->name;
     if (!given) return irkit_fail(NAME_BAD_ARGUMENT, "%s is null", name);
     if (given->device.device_type != 1) {
@@ -215,7 +222,9 @@ static int irkit_check(const DLTensor *given, const NAME_tensor *wanted, void **
         return irkit_fail(NAME_BAD_ARGUMENT, "%s has %d dimensions; expected %d", name,
                           (int)given->ndim, (int)wanted->ndim);
     }
-    if (wanted->ndim && !given->shape) return irkit_fail(NAME_BAD_ARGUMENT, "%s has no shape", name);
+    if (wanted->ndim && !given->shape) {
+        return irkit_fail(NAME_BAD_ARGUMENT, "%s has no shape", name);
+    }
     size_t count = 1;
     for (int32_t axis = 0; axis < wanted->ndim; ++axis) {
         if (given->shape[axis] != wanted->shape[axis]) {

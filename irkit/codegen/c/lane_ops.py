@@ -2,7 +2,7 @@
 
 from irkit.codegen.c import helpers
 from irkit.codegen.c.types import element_type, float_literal, lane
-from irkit.codegen.c.writer import SourceText
+from irkit.codegen.c.writer import SourceText, without_unused
 from irkit.codegen.llvm.builder.types import nearest
 from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 from irkit.codegen.math.polynomials import POLYNOMIALS
@@ -57,7 +57,7 @@ class LaneCode(LaneArithmetic):
         text = float_literal(nearest(x, self.dtype), self.dtype.bits)
         if text.lstrip("-") in ("NAN", "INFINITY") and self.double:
             text = f"(double){text}"
-        return f"({text})" if text[0] in "-(" else text
+        return f"({text})" if text[0] in "-(NI" else text
 
     def add(self, a: str | float, b: str | float) -> str:
         return self._new(self.kind, f"{self.value(a)} + {self.value(b)}")
@@ -77,7 +77,7 @@ class LaneCode(LaneArithmetic):
 
     def _spread(self, x: str | float) -> str:
         """Return a value whose lanes can be picked."""
-        if isinstance(x, str) or self.dtype.lanes == 1:
+        if self.dtype.lanes == 1 or (isinstance(x, str) and x.isidentifier()):
             return self.value(x)
         return self._new(self.kind, f"{self.value(x)} - ({self.kind}){{0}}")
 
@@ -181,9 +181,8 @@ def expansion(source: SourceText, name: str, lanes: int) -> str:
         if lanes > 1:
             lines.extend(f"const {kind} {given} = *{given}_at;" for given in operands)
         result = POLYNOMIALS[name, "f32"](writer, *operands)
-        body = "\n    ".join(
-            [*lines, f"return {result};" if lanes == 1 else f"*result = {result};"]
-        )
+        lines.append(f"return {result};" if lanes == 1 else f"*result = {result};")
+        body = "\n    ".join(without_unused(lines)[0])
         if lanes == 1:
             params = ", ".join(f"{kind} {given}" for given in operands)
             return f"static inline {kind} {full}({params}) {{\n    {body}\n}}"

@@ -6,24 +6,19 @@ record of the call if it needs one. A 16-bit float is passed as its bits. The ke
 number of the assertion that failed (from 1, in text order), or -1 if memory ran out.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
 from irkit.codegen.c.conversions import convert
 from irkit.codegen.c.memory_access import element_pointer, from_memory
 from irkit.codegen.c.statements import strides, write
 from irkit.codegen.c.types import identifier, memory_type
-from irkit.codegen.c.writer import ATOM, Code, FunctionWriter, Place, SourceText
+from irkit.codegen.c.writer import ATOM, Code, FunctionWriter, Place, SourceText, without_unused
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.codegen.llvm.statements.assertion_record import record_size
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.threads import split_threads
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_DECLARATION = re.compile(
-    r" *(?:const |_Alignas\(\d+\) )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
-)
 FLAGS = "-std=c11 -O3 -ffp-contract=off"
 HEADER = """\
 /* {title}: C11 with the vector extension of GCC and Clang, written by irkit.
@@ -146,7 +141,7 @@ def _parameters(writer: FunctionWriter, func: PrimFunc) -> list[str]:
 def _finished(writer: FunctionWriter, params: list[str]) -> str:
     """Return the body of a function with its beginning and its end."""
     names = [declared.replace("*", " ").split()[-1] for declared in params]
-    lines, words = _without_unused(writer.lines)
+    lines, words = without_unused(writer.lines)
     text = "\n".join(lines)
     begin = [f"    (void){name};" for name in names if name not in words]
     begin += [f"    void *{slot} = NULL;" for slot in writer.heap]
@@ -156,15 +151,3 @@ def _finished(writer: FunctionWriter, params: list[str]) -> str:
         freed = [f"    free({slot});" for slot in writer.heap]
         end = ["leave:", *freed, "    return status;"]
     return "\n".join([*begin, *([text] if text else []), *end])
-
-
-def _without_unused(lines: list[str]) -> tuple[list[str], set[str]]:
-    """Leave out the declarations of names that no later line has; return the others, and the words
-    in them."""
-    kept, words = list[str](), set[str]()
-    for line in reversed(lines):
-        declared = _DECLARATION.match(line)
-        if declared is None or declared[1] in words:
-            kept.append(line)
-            words.update(_WORD.findall(line))
-    return kept[::-1], words

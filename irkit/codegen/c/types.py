@@ -119,4 +119,6 @@ def identifier(name: str) -> str:
     if plain[0].isdigit():
         plain = f"v{plain}"
     taken = plain in _WORDS or plain in RESERVED or plain in MATH_NAMES or _OURS.match(plain)
-    return f"v{plain}_" if taken and plain[0] in "_i" else f"{plain}_" if taken else plain
+    if not taken:
+        return plain
+    return f"v{plain}_" if plain.startswith(("_", "irkit")) else f"{plain}_"

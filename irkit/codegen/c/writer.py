@@ -1,5 +1,6 @@
 """Text of a C file and of a function, and what a function has in reach while it is written."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,10 @@ from irkit.codegen.c.types import element_type, identifier, lane, padded, value_
 from irkit.core import IRKitError, Target, UniqueNames
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARATION = re.compile(
+    r" *(?:const |_Alignas\(\d+\) )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
+)
 # Levels of C's operators: what binds tighter is larger.
 ATOM, UNARY, TIMES, PLUS, LOWEST = 15, 14, 13, 12, 0
 LONGEST = 72
@@ -207,3 +212,15 @@ def captured(writer: FunctionWriter) -> Iterator[list[str]]:
     outer, writer.lines = writer.lines, []
     yield writer.lines
     writer.lines = outer
+
+
+def without_unused(lines: list[str]) -> tuple[list[str], set[str]]:
+    """Leave out the declarations of names that no later line has; return the other lines, and the
+    words in them."""
+    kept, words = list[str](), set[str]()
+    for line in reversed(lines):
+        declared = _DECLARATION.match(line)
+        if declared is None or declared[1] in words:
+            kept.append(line)
+            words.update(_WORD.findall(line))
+    return kept[::-1], words
