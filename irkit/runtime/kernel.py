@@ -9,10 +9,12 @@ import numpy as np
 
 from irkit.codegen import (
     BAD_ARGUMENT,
+    ENTER,
     assembly,
     complete_target,
     emit,
     emit_c,
+    emit_pool,
     emit_stubs,
     is_foreign,
     record_size,
@@ -34,7 +36,7 @@ class Kernel:
     """A compiled function; call it with NumPy arrays and numbers in the order of the parameters.
 
     The GIL is released while it runs. It keeps its library loaded. A kernel for another machine, or
-    of C source, has no library: it cannot be called, and gives ``source`` and ``object_code``.
+    of C source, has no library: it cannot be called, and gives ``source`` and ``object_files``.
     """
 
     def __init__(self, func: PrimFunc, target: Target, library: Library | None) -> None:
@@ -61,7 +63,7 @@ class Kernel:
             )
         else:
             what = f"is code for {self.target.triple}"
-            hint = "kernel.object_code() is an object file for a linker of that machine."
+            hint = "kernel.object_files() are for a linker of that machine."
         raise IRKitError(f"kernel {self.name!r} {what}, which this process cannot run", hint=hint)
 
     def __call__(self, *args: Any) -> None:
@@ -122,14 +124,19 @@ class Kernel:
         text = emit([self.func], target)
         return text if chosen == "llvm" else assembly(text, target)
 
-    def object_code(self) -> bytes:
-        """Return the object file of the kernel for its target.
+    def object_files(self) -> list[bytes]:
+        """Return the object file of the kernel for its target, and that of the pool of threads if
+        it has parallel loops: what a linker needs beside the C library.
 
         Raises: IRKitError if the target is C source.
         """
         if self.target.kind == "c":
             self._refuse()
-        return object_for(emit([self.func], self.target), self.target)
+        text = emit([self.func], self.target)
+        made = [object_for(text, self.target)]
+        if f"@{ENTER}(" in text:
+            made.append(object_for(emit_pool(self.target), self.target))
+        return made
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} for {self.target.cpu or self.target.kind}>"

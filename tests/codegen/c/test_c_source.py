@@ -192,7 +192,7 @@ def test_a_kernel_for_c_gives_its_source_and_cannot_be_called(tmp_path: Path) ->
     with pytest.raises(IRKitError, match="is C source"):
         kernel(np.zeros((8, 16), "f4"), np.zeros((8, 16), "f4"))
     with pytest.raises(IRKitError, match="is C source"):
-        kernel.object_code()
+        kernel.object_files()
 
 
 def test_lines_lead_to_the_text_of_the_ir(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_code_for_another_kind_of_machine_does_not_run() -> None:
     ]
     with pytest.raises(IRKitError, match="which this process cannot run"):
         kernel(np.ones(4096, "f4"), np.zeros(4096, "f4"))
-    assert kernel.object_code()[:4] == b"\x7fELF"
+    assert kernel.object_files()[0][:4] == b"\x7fELF"
     with pytest.raises(IRKitError, match="cannot run on this machine"):
         runnable_target(kernel.target)
 
