@@ -67,17 +67,21 @@ class Machine(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_target(cls, target: Target) -> "Machine":
-        """Return the machine of a complete target: its vectors and instructions.
+        """Return the machine of a complete target: its vectors, instructions and caches.
 
-        Caches have the common sizes, because a target says nothing of them.
+        Caches have the common sizes where the table of targets does not know the processor.
         """
-        size, count = 16, 16
+        row = target.row
+        size, count = (16, 16) if row is None else (row.vector_bytes, row.vector_registers)
         for feature, size_here, count_here in _VECTORS:
             if feature in target.features:
                 size, count = size_here, count_here
                 break
         features = tuple(name for name in _INSTRUCTIONS if f"+{name}" in target.features)
-        return cls(vector_bytes=size, vector_registers=count, features=features)
+        common = cls(vector_bytes=size, vector_registers=count, features=features)
+        if row is None:
+            return common
+        return msgspec.structs.replace(common, l1=row.l1, l2=row.l2, l3=row.l3)
 
     @property
     def has_masks(self) -> bool:

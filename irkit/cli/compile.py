@@ -1,6 +1,7 @@
 """The verb compile of the ``irkit`` command."""
 
 import os
+import re
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,18 +23,30 @@ from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases import Flow, ScheduleChoice, compile
+from irkit.phases import (
+    OUTPUT_KINDS,
+    Flow,
+    ScheduleChoice,
+    build_library,
+    compile,
+    write_sources,
+)
 from irkit.runtime import Model, parts_of
 
 
 class _ModelFlags(msgspec.Struct, frozen=True):
     """Values of the options about the model, its package and the target."""
 
-    output: str
+    output: str | None
+    output_kind: Literal["package", "shared", "static", "object", "c"]
+    header: str | None
+    source_dir: str | None
+    name: str | None
     trace: str | None
     shapes: tuple[str, ...]
     values: tuple[str, ...]
     inputs: tuple[str, ...]
+    target_text: str | None
     cpu: str
     features: str
     schedule: ScheduleChoice | None
@@ -42,15 +55,49 @@ class _ModelFlags(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> Target:
-        """Return the target to compile for."""
-        return Target("llvm", cpu=self.cpu, features=tuple(filter(None, self.features.split(","))))
+        """Return the target to compile for; what is not a package is made of C source."""
+        features = tuple(filter(None, self.features.split(",")))
+        if self.is_package:
+            return Target(self.target_text or "llvm", cpu=self.cpu, features=features)
+        if self.target_text not in (None, "c") and not str(self.target_text).startswith("c "):
+            raise click.UsageError(
+                'libraries and sources are made of C: leave --target out, or write "c -cpu=..."'
+            )
+        return Target(self.target_text or "c", cpu=self.cpu, features=features)
+
+    @property
+    def is_package(self) -> bool:
+        return self.output_kind == "package" and self.source_dir is None
+
+    @property
+    def prefix(self) -> str:
+        """Return the prefix of files and functions in C: the name given, or that of the output."""
+        path = self.source_dir or self.output or "model"
+        stem = Path(os.path.abspath(path)).name.partition(".")[0]
+        plain = re.sub(r"\W", "_", stem.removeprefix("lib"), flags=re.ASCII)
+        return self.name or (f"model_{plain}" if not plain or plain[0].isdigit() else plain)
 
 
 _with_model_flags = as_value(
     "wanted",
     _ModelFlags,
     (
-        click.option("-o", "--output", required=True, type=NEW_FILE, help="The package to write."),
+        click.option("-o", "--output", type=NEW_FILE, help="The package or library to write."),
+        click.option(
+            "--output-kind",
+            type=click.Choice(("package", *OUTPUT_KINDS)),
+            default="package",
+            show_default=True,
+            help="What to write: a package for Python, a library or object file with a C "
+            "interface (by the compiler that CC names, or cc), or the C file.",
+        ),
+        click.option("--header", type=NEW_FILE, help="Write the header of the C interface."),
+        click.option(
+            "--source-dir",
+            type=click.Path(file_okay=False),
+            help="Write C sources, weights, CMakeLists.txt and an example to this folder.",
+        ),
+        click.option("--name", help="Prefix of files and functions in C; by default the file's."),
         SHAPE,
         CONVERTER,
         VALUE,
@@ -65,6 +112,11 @@ _with_model_flags = as_value(
             "--trace",
             type=NEW_FILE,
             help="Save what every pass did, for irkit trace, diff and inspect.",
+        ),
+        click.option(
+            "--target",
+            "target_text",
+            help='Target to compile for: a name that irkit targets lists, or "llvm -triple=...".',
         ),
         click.option(
             "--cpu", default="", help="Processor to compile for; this machine's by default."
@@ -103,16 +155,33 @@ def compile_(
       irkit compile resnet.onnx -o resnet.irkit
       irkit compile mlp.onnx -o mlp.irkit --shape x=1,784 --pass '1:simplify'
       irkit compile upscale.onnx -o upscale.irkit --value sizes=1,3,448,448
+      irkit compile mlp.onnx -o mlp.irkit --target raspberry-pi-4
+      irkit compile mlp.onnx --output-kind=shared -o libmlp.so --header mlp.h
+      irkit compile mlp.onnx --source-dir mlp/
     """
     started = time.perf_counter()
+    if wanted.output is None and wanted.source_dir is None:
+        raise click.UsageError("missing option '-o' / '--output', or --source-dir")
+    if wanted.output is not None and wanted.source_dir is not None:
+        raise click.UsageError("-o and --source-dir exclude each other")
+    if wanted.header is not None and (wanted.is_package or wanted.output is None):
+        raise click.UsageError("--header is for a library: give --output-kind and -o")
+    if wanted.name is not None and wanted.is_package:
+        raise click.UsageError("--name is for a library or sources")
     _check_different(model, wanted.output, wanted.trace)
     flow = chosen.flow()
     printing.printer.check(name for each in flow.pipelines for name in each.names)
     with ExitStack() as files:  # Both files appear at the end, or neither.
-        package = files.enter_context(atomic_write(wanted.output))
+        package = None
+        if wanted.is_package and wanted.output is not None:
+            package = files.enter_context(atomic_write(wanted.output))
         steps = None if wanted.trace is None else files.enter_context(atomic_write(wanted.trace))
         compiled = _compiled(model, wanted, flow, chosen.verify_each, guard)
-        compiled.save(package)
+        if package is not None:
+            compiled.save(package)
+            written = [Path(str(wanted.output))]
+        else:
+            written = _write_c(compiled, wanted)
         if steps is not None:
             compiled.trace.save(steps)
     for step in compiled.trace:
@@ -121,6 +190,18 @@ def compile_(
     note_unused_passes(flow, compiled.trace)
     if not wanted.quiet:
         _report(compiled, wanted, time.perf_counter() - started)
+        if package is None:
+            click.echo(f"wrote {', '.join(map(str, written))}")
+
+
+def _write_c(model: Model, wanted: _ModelFlags) -> list[Path]:
+    """Write the library or the sources of a model."""
+    if wanted.source_dir is not None:
+        return write_sources(model, wanted.source_dir, name=wanted.prefix)
+    assert wanted.output is not None
+    kind = wanted.output_kind
+    assert kind != "package"
+    return build_library(model, wanted.output, kind, name=wanted.prefix, header=wanted.header)
 
 
 def _check_different(*paths: str | None) -> None:
@@ -167,8 +248,8 @@ def _compiled(
 
 def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:
     console().print(pass_table(summarize(model.trace)))
-    output, trace = wanted.output, wanted.trace
-    size = Path(output).stat().st_size
+    output, trace = wanted.output or wanted.source_dir or "", wanted.trace
+    size = Path(output).stat().st_size if wanted.output else model.plan.param_bytes
     parts = parts_of(model)
     kernels = sum(len({call.kernel for call in part.plan.calls}) for part in parts)
     click.echo(f"{output}: {kernels} kernels, {size / 1e6:.1f} MB, compiled in {seconds:.1f} s")

@@ -45,6 +45,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.cli.machine:machine",
         "Show what schedules know of this processor, or measure it.",
     ),
+    "targets": (
+        "irkit.cli.targets:targets",
+        "List the processors that irkit knows by name.",
+    ),
     "passes": (
         "irkit.cli.passes:passes",
         "List the passes, with options, facts and origin.",

@@ -1,9 +1,22 @@
 """From loop IR to native code.
 
-Reading order: llvm (LLVM IR and object files), then executor_plan (the plan of a model's executor,
-as data), size_arithmetic (its arithmetic on sizes, from expressions).
+Reading order: math (functions as arithmetic), llvm (LLVM IR and object files), c (C source), then
+executor_plan (the plan of a model's executor, as data), size_arithmetic (its arithmetic on sizes,
+from expressions).
 """
 
+from irkit.codegen.c import (
+    interface_text as interface_text,
+)
+from irkit.codegen.c.interface import (
+    emit_header as emit_header,
+    emit_interface as emit_interface,
+    interface_names as interface_names,
+)
+from irkit.codegen.c.source_file import (
+    c_symbol as c_symbol,
+    emit_c as emit_c,
+)
 from irkit.codegen.executor_plan import (
     MOST_BYTES as MOST_BYTES,
     Copy as Copy,
@@ -26,6 +39,7 @@ from irkit.codegen.llvm.builder.types import (
 from irkit.codegen.llvm.compiler.host import (
     complete_target as complete_target,
     host_target as host_target,
+    is_foreign as is_foreign,
     runnable_target as runnable_target,
 )
 from irkit.codegen.llvm.compiler.object_file import (

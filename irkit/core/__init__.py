@@ -117,6 +117,10 @@ from irkit.core.target import (
     Target as Target,
     as_target as as_target,
 )
+from irkit.core.target_table import (
+    TARGET_TABLE as TARGET_TABLE,
+    TargetRow as TargetRow,
+)
 from irkit.core.text.excerpt import (
     MAX_PROBLEMS as MAX_PROBLEMS,
     annotate_source as annotate_source,

@@ -7,7 +7,7 @@ reader, the verifier, the range analysis, graph operators, topi, fuzzers and tes
 What a function computes is defined by docs/semantics.md and written four times, since the four
 check each other: for the interpreter (``interp/values.py``, NumPy), the folder (``arith/fold.py``,
 Python numbers), the reference of te and graphs (``reference/functions.py``, NumPy, in f64), and
-native code (``irkit/codegen/llvm/math``). A new function is a row here and a line in each of them;
+native code (``irkit/codegen``). A new function is a row here and a line in each of them;
 tests name every place that lacks it.
 """
 

@@ -47,12 +47,14 @@ def compile(
     the model is compiled once, for all sizes of such dimensions; a call that needs more bytes than
     ``memory_limit`` is refused. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
-    A model for the target of another machine can only be saved; a model compiled without
+    A model for the target of another machine can only be saved, and one for the target "c" is C
+    source, which ``write_sources`` writes; a model compiled without
     ``keep_trace`` holds no IR. ``schedule`` and ``machine`` are those of :func:`irkit.build`.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
+    wanted = as_target(target)
     options = CompileOptions(
-        complete_target(as_target(target)),
+        wanted if wanted.kind == "c" else complete_target(wanted),
         graph_pipeline,
         pipeline,
         legalize,

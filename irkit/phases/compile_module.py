@@ -85,6 +85,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
     objects: list[bytes] = []
+    functions: list[PrimFunc] = []
     work: dict[str, Work] = {}
     recording = set[str]()
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
@@ -95,7 +96,9 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             record(step)
             func = step.after
         assert isinstance(func, PrimFunc)
-        objects.append(object_for(emit([func], target), target))
+        functions.append(func)
+        if target.kind != "c":
+            objects.append(object_for(emit([func], target), target))
         counted = work_of(func)
         work |= {} if counted is None else {name: counted}
         recording |= {name} if record_size(func) else set()
@@ -103,9 +106,11 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     plan = msgspec.structs.replace(
         _with_records(plan, recording), work=work, memory_limit=options.memory_limit
     )
-    objects.append(object_for(emit_executor(plan), target))
+    if target.kind != "c":
+        objects.append(object_for(emit_executor(plan), target))
     contents = PackageContents(plan, tuple(objects), params, target, main.script())
-    return Model(contents, Trace.of(steps, title=options.title) if options.keep_trace else None)
+    trace = Trace.of(steps, title=options.title) if options.keep_trace else None
+    return Model(contents, trace, functions)
 
 
 def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import ENTRY, OUT_OF_MEMORY, SIZES, symbol
 from irkit.core import DTypeError, InputError, IRKitError
+from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import SizeProgram
 from irkit.runtime.jit import Library
@@ -47,8 +48,15 @@ class Model:
     package.
     """
 
-    def __init__(self, contents: PackageContents, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        contents: PackageContents,
+        trace: Trace | None = None,
+        functions: Sequence[PrimFunc] = (),
+    ) -> None:
         self.plan = plan = contents.plan
+        self.functions = tuple(functions)
+        """The lowered kernels by name, if the model was compiled here: what C source is made of."""
         self.target = contents.target
         self._trace = trace
         self._params = aligned(plan.param_bytes)
@@ -56,7 +64,8 @@ class Model:
         # Weights are large: keep only the aligned copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
-        self._target_mismatch = target_mismatch(contents.target)
+        is_source = contents.target.kind == "c"
+        self._target_mismatch = "it is C source" if is_source else target_mismatch(contents.target)
         self._library = None if self._target_mismatch else self._linked()
         self._run: Callable[..., int] = (
             self._refuse if self._library is None else _ENTRY(self._library.address(ENTRY))
@@ -87,7 +96,13 @@ class Model:
         """Write a package that ``irkit.load`` reads.
 
         An older file is replaced only when the new one is complete.
+        Raises: IRKitError if the model was compiled to C source.
         """
+        if self.target.kind == "c":
+            raise IRKitError(
+                "a package holds native code, and this model is C source",
+                hint="Write its sources: irkit.phases.write_sources(model, folder).",
+            )
         write_package(path, self.contents)
 
     def run(

@@ -13,6 +13,7 @@ from irkit import te, topi
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant
 from irkit.codegen.llvm.builder.types import number, value_type
 from irkit.codegen.llvm.math import intrinsics as native_code
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 from irkit.debug.check.rounding_error.precision import ULPS
 from irkit.fuzz.generators import functions as drawn
 from irkit.graph import OPS
@@ -207,6 +208,9 @@ def wrong_on_numbers(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def wrong_in_code(right: Callable[..., str]) -> Callable[..., str]:
+    if right in native_code.POLYNOMIALS.values():
+        return wrong_in_expansion(right)
+
     def wrong(text: Any, dtype: DType, args: list[str], flags: str) -> str:
         result, kind = right(text, dtype, args, flags), value_type(dtype)
         of = number if dtype.is_float else constant
@@ -215,6 +219,13 @@ def wrong_in_code(right: Callable[..., str]) -> Callable[..., str]:
         if right in TESTS_IN_CODE:
             return text.op(f"xor {value_type(BOOL.with_lanes(dtype.lanes))} {result}, {at_one}")
         return choose(text, dtype, at_one, of(42, dtype), result)
+
+    return wrong
+
+
+def wrong_in_expansion(right: Callable[..., str]) -> Callable[..., str]:
+    def wrong(f: LaneArithmetic, *args: str) -> str:
+        return f.choose(f.compare("oeq", args[0], 1.0), 42.0, right(f, *args))
 
     return wrong
 

@@ -204,8 +204,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.autoschedule.tile",
     ),
     "code generation": (
-        "irkit.codegen.llvm.math.inverse_trigonometry",
-        "irkit.codegen.llvm.math.exponentials",
+        "irkit.codegen.math.inverse_trigonometry",
+        "irkit.codegen.math.exponentials",
         "irkit.codegen.llvm.expressions.expressions",
         "irkit.codegen.llvm.arithmetic.conversions",
         "irkit.codegen.llvm.arithmetic.integer_ops",
@@ -216,10 +216,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.codegen.llvm.expressions.memory_access",
         "irkit.codegen.llvm.parallel.parallel_loops",
         "irkit.codegen.llvm.compiler.pass_manager",
-        "irkit.codegen.llvm.math.polynomials",
+        "irkit.codegen.math.polynomials",
         "irkit.codegen.llvm.builder.scope",
         "irkit.codegen.llvm.statements.statements",
-        "irkit.codegen.llvm.math.trigonometry",
+        "irkit.codegen.math.trigonometry",
         "irkit.codegen.llvm.builder.types",
     ),
 }

@@ -90,7 +90,7 @@ def runnable_target(target: Target) -> Target:
     lacks.
     """
     host = host_target()
-    if target.triple and _family(target.triple) != _family(host.triple):
+    if is_foreign(target):
         raise IRKitError(f"code for {target.triple} cannot run on this machine ({host.triple})")
     have = set(host.features)
     for feature in target.features:
@@ -102,6 +102,11 @@ def runnable_target(target: Target) -> Target:
     # Switch off what a named processor has and this machine lacks.
     features = _merged(host.features if target.cpu != host.cpu else (), target.features)
     return complete_target(msgspec.structs.replace(target, features=features))
+
+
+def is_foreign(target: Target) -> bool:
+    """Return True if a target names another architecture than that of this machine."""
+    return bool(target.triple) and _family(target.triple) != _family(host_target().triple)
 
 
 def _family(triple: str) -> str:

@@ -1,6 +1,3 @@
-"""Intrinsic functions, one file for each family of transcendental functions.
-
-Reading order: exponentials, logarithms, trigonometry, inverse_trigonometry; polynomials (their
-table, with error bounds); intrinsics (which function becomes an instruction, a polynomial or a
-call).
+"""Intrinsic functions: which is an instruction, an expansion of ``irkit/codegen/math``, or a call
+of the C library.
 """

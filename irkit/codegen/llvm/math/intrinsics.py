@@ -4,14 +4,18 @@ One of the four meanings of docs/semantics.md that check each other: it shares n
 other three, which ``irkit/ir/intrinsics.py`` names.
 """
 
+from collections.abc import Callable
+
 from irkit.codegen.llvm.arithmetic.conversions import fence_rounding, rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
+from irkit.codegen.llvm.arithmetic.lane_ops import LaneOps
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
-from irkit.codegen.llvm.math.polynomials import POLYNOMIALS, Emit
+from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError
 from irkit.ir import BOOL, F32, DType
 
+Emit = Callable[[FunctionText, DType, list[str], str], str]
 UNROLLED_LANES = 16
 _LIBRARY = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos",
@@ -33,11 +37,12 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
     if dtype.is_float:
         working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
         own = POLYNOMIALS.get((name, str(working.element)))
-        emit = own or _FLOAT.get(name)
+        if own is not None:
+            result = own(LaneOps(text, working), *args)
+            return rounded(text, dtype, fence_rounding(text, dtype, result))
+        emit = _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
-            if own is not None:
-                result = fence_rounding(text, dtype, result)
             return result if name in _TESTS else rounded(text, dtype, result)
     emit = _INTEGER.get(name)
     if emit is None:

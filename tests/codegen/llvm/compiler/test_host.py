@@ -57,8 +57,14 @@ def test_code_for_another_processor_runs_if_it_can() -> None:
 
 
 def test_code_for_another_kind_of_machine_does_not_run() -> None:
+    kernel = compile_functions({"twice": TWICE}, Target(triple="riscv64-unknown-linux-gnu"))[
+        "twice"
+    ]
+    with pytest.raises(IRKitError, match="which this process cannot run"):
+        kernel(np.ones(4096, "f4"), np.zeros(4096, "f4"))
+    assert kernel.object_files()[0][:4] == b"\x7fELF"
     with pytest.raises(IRKitError, match="cannot run on this machine"):
-        compile_functions({"twice": TWICE}, Target(triple="riscv64-unknown-linux-gnu"))
+        runnable_target(kernel.target)
 
 
 def test_a_feature_that_this_machine_lacks_is_an_error() -> None:

@@ -4,9 +4,7 @@ atan is computed in f64, where no quotient of f32 numbers overflows or loses dig
 near 1 as asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
 """
 
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
-from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.ir import DType
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 
 _PI = 3.14159265358979324
 # asin(x) = x + x**3 * p(x**2) for abs(x) <= 1/2, within 2**-31; each rounded to f32.
@@ -19,21 +17,19 @@ _ATAN = (
 )  # fmt: skip
 
 
-def asin(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    far, arc = _sine_arc(f, args[0])
+def asin(f: LaneArithmetic, x: str) -> str:
+    far, arc = _sine_arc(f, x)
     value = f.choose(far, f.sub(_PI / 2, f.add(arc, arc)), arc)
-    return f.with_sign_of(value, args[0])
+    return f.with_sign_of(value, x)
 
 
-def acos(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def acos(f: LaneArithmetic, x: str) -> str:
     """Compute pi/2 - asin(x), without the cancellation near 1."""
-    f = LaneArithmetic(text, dtype)
-    far, arc = _sine_arc(f, args[0])
+    far, arc = _sine_arc(f, x)
     double = f.add(arc, arc)
-    ends = f.choose(f.compare("olt", args[0], 0.0), f.sub(_PI, double), double)
+    ends = f.choose(f.compare("olt", x, 0.0), f.sub(_PI, double), double)
     # f32 drops a part of pi/2 that is a third of an ulp of the result.
-    middle = f.sub(_PI / 2, f.sub(f.with_sign_of(arc, args[0]), -4.37113883e-8))
+    middle = f.sub(_PI / 2, f.sub(f.with_sign_of(arc, x), -4.37113883e-8))
     return f.choose(far, ends, middle)
 
 
@@ -42,14 +38,13 @@ def _sine_arc(f: LaneArithmetic, x: str) -> tuple[str, str]:
     size = f.abs(x)
     far = f.compare("ogt", size, 0.5)
     square = f.choose(far, f.fma(size, -0.5, 0.5), f.mul(size, size))
-    root = f.text.intrinsic("sqrt", f.kind, square)
+    root = f.sqrt(square)
     base = f.choose(far, root, size)
     return far, f.fma(f.polynomial(square, _ASIN), f.mul(square, base), base)
 
 
-def atan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    d, x = f.widened(args[0])
+def atan(f: LaneArithmetic, x: str) -> str:
+    d, x = f.widened(x)
     size = d.abs(x)
     steep = d.compare("ogt", size, 1.0)
     arc = _tangent_arc(d, d.choose(steep, d.div(1.0, size), size))
@@ -57,10 +52,9 @@ def atan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     return f.narrowed(d, d.with_sign_of(value, x))
 
 
-def atan2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def atan2(f: LaneArithmetic, y: str, x: str) -> str:
     """Compute atan of the smaller over the larger magnitude, and move it to the right octant."""
-    f = LaneArithmetic(text, dtype)
-    (d, y), (_, x) = f.widened(args[0]), f.widened(args[1])
+    (d, y), (_, x) = f.widened(y), f.widened(x)
     # In C, two infinities give the diagonal and two zeros the angle 0.
     up, along = (d.at_most(d.abs(each), 2.0**400) for each in (y, x))
     steep = d.compare("ogt", up, along)

@@ -5,10 +5,7 @@ Logarithms are computed in f32; pow in f64, because its exponent multiplies erro
 hyperbolic functions in f64 too, because they take logarithms of sums near 1.
 """
 
-from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
-from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.ir import DType
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 
 # log(1 + t) = t - t**2 / 2 + t**3 * p(t), within 2**-30.
 _LOG = (0.067491293, -0.11672435, 0.118847661, -0.124060042, 0.142202079, -0.166679934,
@@ -35,22 +32,20 @@ _LN2 = 0.693147180559945309
 _ROOT_HALF = {23: 0x3F3504F3, 52: 0x3FE6A09E667F3BCD}
 
 
-def log(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    return _logarithm(LaneArithmetic(text, dtype), args[0], "e")
+def log(f: LaneArithmetic, x: str) -> str:
+    return _logarithm(f, x, "e")
 
 
-def log2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    return _logarithm(LaneArithmetic(text, dtype), args[0], "2")
+def log2(f: LaneArithmetic, x: str) -> str:
+    return _logarithm(f, x, "2")
 
 
-def log10(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    return _logarithm(LaneArithmetic(text, dtype), args[0], "10")
+def log10(f: LaneArithmetic, x: str) -> str:
+    return _logarithm(f, x, "10")
 
 
-def log1p(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def log1p(f: LaneArithmetic, x: str) -> str:
     """Compute log(u) with u = 1 + x, whose rounding error is added to t."""
-    f = LaneArithmetic(text, dtype)
-    x = args[0]
     u = f.add(x, 1.0)
     grown = f.sub(u, 1.0)
     lost = f.add(f.sub(1.0, f.sub(u, grown)), f.sub(x, grown))
@@ -102,16 +97,15 @@ def _with_ends(f: LaneArithmetic, x: str, value: str) -> str:
     return f.choose(f.compare("oeq", x, 0.0), float("-inf"), value)
 
 
-def power(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def power(f: LaneArithmetic, x: str, y: str) -> str:
     """Compute 2**(y * log2(abs(x))) in f64, then signs and the special cases of C's pow."""
-    f = LaneArithmetic(text, dtype)
-    (d, x), (_, y) = f.widened(args[0]), f.widened(args[1])
+    (d, x), (_, y) = f.widened(x), f.widened(y)
     # So large a y is even and gives 0 or infinity for every base but 1; so does any larger one.
     y = d.at_most(d.at_least(y, -(2.0**40)), 2.0**40)
     size = _exp2_in_double(d, d.mul(y, _log2_in_double(d, d.abs(x))))
     near, held = d.nearest(y)
     whole = d.compare("oeq", near, y)
-    odd = choose(text, d.whole, whole, d.integer("shl", held, 63), constant(0, d.whole))
+    odd = d.choose_bits(whole, d.integer("shl", held, 63), 0)
     sign = d.integer("and", d.as_bits(x), odd)
     value = d.from_bits(d.integer("xor", d.as_bits(size), sign))
     # A negative number, except -inf, has only integer powers. Two selects: LLVM turns combined
@@ -138,30 +132,27 @@ def _exp2_in_double(d: LaneArithmetic, x: str) -> str:
     return d.mul(d.fma(rest, d.polynomial_by_halves(rest, _EXP2), 1.0), d.power_of_two(held))
 
 
-def asinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def asinh(f: LaneArithmetic, x: str) -> str:
     """Compute log(x + sqrt(x**2 + 1)) of abs(x); a small x is returned as is."""
-    f = LaneArithmetic(text, dtype)
-    d, x = f.widened(f.abs(args[0]))
-    root = text.intrinsic("sqrt", d.kind, d.fma(x, x, 1.0))
-    return _odd(f, args[0], d, d.mul(_log2_in_double(d, d.add(x, root)), _LN2))
+    d, wide = f.widened(f.abs(x))
+    root = d.sqrt(d.fma(wide, wide, 1.0))
+    return _odd(f, x, d, d.mul(_log2_in_double(d, d.add(wide, root)), _LN2))
 
 
-def acosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def acosh(f: LaneArithmetic, x: str) -> str:
     """Compute log(x + sqrt(x**2 - 1)) of x >= 1."""
-    f = LaneArithmetic(text, dtype)
-    d, x = f.widened(args[0])
-    root = text.intrinsic("sqrt", d.kind, d.fma(x, x, -1.0))
-    value = d.mul(_log2_in_double(d, d.add(x, root)), _LN2)
-    return f.narrowed(d, d.choose(d.compare("olt", x, 1.0), float("nan"), value))
+    d, wide = f.widened(x)
+    root = d.sqrt(d.fma(wide, wide, -1.0))
+    value = d.mul(_log2_in_double(d, d.add(wide, root)), _LN2)
+    return f.narrowed(d, d.choose(d.compare("olt", wide, 1.0), float("nan"), value))
 
 
-def atanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def atanh(f: LaneArithmetic, x: str) -> str:
     """Compute log((1 + x) / (1 - x)) / 2 of abs(x) <= 1; a small x is returned as is."""
-    f = LaneArithmetic(text, dtype)
-    d, x = f.widened(f.abs(args[0]))
-    ratio = d.div(d.add(x, 1.0), d.sub(1.0, x))
+    d, wide = f.widened(f.abs(x))
+    ratio = d.div(d.add(wide, 1.0), d.sub(1.0, wide))
     value = d.mul(_log2_in_double(d, ratio), _LN2 / 2)
-    return _odd(f, args[0], d, d.choose(d.compare("ogt", x, 1.0), float("nan"), value))
+    return _odd(f, x, d, d.choose(d.compare("ogt", wide, 1.0), float("nan"), value))
 
 
 def _odd(f: LaneArithmetic, x: str, d: LaneArithmetic, value: str) -> str:

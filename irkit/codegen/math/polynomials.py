@@ -6,20 +6,18 @@ function and checks the bound in its row of ``INTRINSICS``; a new function is a 
 
 from collections.abc import Callable
 
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
-from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.codegen.llvm.math import exponentials, inverse_trigonometry, logarithms, trigonometry
-from irkit.ir import DType
+from irkit.codegen.math import exponentials, inverse_trigonometry, logarithms, trigonometry
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 
-Emit = Callable[[FunctionText, DType, list[str], str], str]
-
-
-def _rsqrt(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    return f.div(1.0, text.intrinsic("sqrt", f.kind, *args))
+Expansion = Callable[..., str]
+"""A function of a writer of arithmetic and its operands, which returns the result."""
 
 
-POLYNOMIALS: dict[tuple[str, str], Emit] = {
+def _rsqrt(f: LaneArithmetic, x: str) -> str:
+    return f.div(1.0, f.sqrt(x))
+
+
+POLYNOMIALS: dict[tuple[str, str], Expansion] = {
     ("exp", "f32"): exponentials.exp,
     ("exp2", "f32"): exponentials.exp2,
     ("expm1", "f32"): exponentials.expm1,

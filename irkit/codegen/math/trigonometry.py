@@ -8,9 +8,7 @@ four quarter turns, so each range of x has parts that leave these bits out (Payn
 
 from typing import Literal
 
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
-from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.ir import DType
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 
 _QUARTERS = tuple(
     tuple(float.fromhex(part) for part in parts)
@@ -30,17 +28,16 @@ _COS = (0.00090341095503478454, -0.020860026813301343, 0.25366921088182282,
         -1.2337005421933263, 1.0)  # fmt: skip
 
 
-def sin(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    return _wave(text, dtype, args[0], 0)
+def sin(f: LaneArithmetic, x: str) -> str:
+    return _wave(f, x, 0)
 
 
-def cos(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    return _wave(text, dtype, args[0], 1)
+def cos(f: LaneArithmetic, x: str) -> str:
+    return _wave(f, x, 1)
 
 
-def _wave(text: FunctionText, dtype: DType, x: str, ahead: Literal[0, 1]) -> str:
+def _wave(f: LaneArithmetic, x: str, ahead: Literal[0, 1]) -> str:
     """Compute the sine of x plus ``ahead`` quarter turns."""
-    f = LaneArithmetic(text, dtype)
     d, wide = f.widened(x)
     turned, fraction = _reduced(d, wide)
     if ahead:
@@ -50,10 +47,9 @@ def _wave(text: FunctionText, dtype: DType, x: str, ahead: Literal[0, 1]) -> str
     return f.narrowed(d, _negated_if(d, value, d.integer("lshr", turned, 1)))
 
 
-def tan(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def tan(f: LaneArithmetic, x: str) -> str:
     """Compute sine over cosine; after an odd number of quarter turns, minus cosine over sine."""
-    f = LaneArithmetic(text, dtype)
-    d, wide = f.widened(args[0])
+    d, wide = f.widened(x)
     turned, fraction = _reduced(d, wide)
     sine, cosine = _both(d, fraction)
     odd = _is_odd(d, turned)

@@ -5,10 +5,7 @@ minimax fits, each rounded to f32 before the next was fitted. Ranges are clamped
 are false for NaN, so NaN passes through.
 """
 
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneArithmetic
-from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.codegen.llvm.builder.types import suffix, value_type
-from irkit.ir import DType
+from irkit.codegen.math.lane_arithmetic import LaneArithmetic
 
 _LOG2E = 1.44269504088896341
 _LN2 = 0.693147180559945309
@@ -26,78 +23,68 @@ _ERF_FAR = (9.77424588e-06, -0.00030966397, 0.0035943801, -0.0236706361, 0.10614
             0.128637031)  # fmt: skip
 
 
-def exp(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    return _exp(f, f.at_most(f.at_least(args[0], -104.0), 89.0))
+def exp(f: LaneArithmetic, x: str) -> str:
+    return _exp(f, f.at_most(f.at_least(x, -104.0), 89.0))
 
 
-def exp2(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    x = f.at_most(f.at_least(args[0], -151.0), 129.0)
+def exp2(f: LaneArithmetic, x: str) -> str:
+    x = f.at_most(f.at_least(x, -151.0), 129.0)
     whole, held = f.nearest(x)
     return _scaled(f, _near_one(f, f.mul(f.sub(x, whole), _LN2)), held)
 
 
-def expm1(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def expm1(f: LaneArithmetic, x: str) -> str:
     """Compute 2 * (2**(n-1) * (e**r - 1) + 2**(n-1) - 1/2), since 2**128 would be infinite."""
-    f = LaneArithmetic(text, dtype)
-    x = f.at_most(f.at_least(args[0], -18.0), 89.0)
-    rest, held = _reduced(f, x)
+    rest, held = _reduced(f, f.at_most(f.at_least(x, -18.0), 89.0))
     half = f.power_of_two(f.integer("sub", held, 1))
     value = f.fma(half, _minus_one(f, rest), f.sub(half, 0.5))
-    return f.with_sign_of(f.add(value, value), args[0])
+    return f.with_sign_of(f.add(value, value), x)
 
 
-def sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def sigmoid(f: LaneArithmetic, x: str) -> str:
     """Compute 1 / (1 + e**-x) for x >= 0, else e**x / (1 + e**x).
 
     Neither overflows or loses digits.
     """
-    f = LaneArithmetic(text, dtype)
-    minus_size = text.op(f"fneg {f.kind} {f.abs(args[0])}")
+    minus_size = f.neg(f.abs(x))
     small = _exp(f, f.at_least(minus_size, -104.0))
-    above = f.choose(f.compare("olt", args[0], 0.0), small, 1.0)
+    above = f.choose(f.compare("olt", x, 0.0), small, 1.0)
     return f.div(above, f.add(small, 1.0))
 
 
-def cosh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def cosh(f: LaneArithmetic, x: str) -> str:
     """Compute h + 1 / (4 * h) with h = e**abs(x) / 2."""
-    f = LaneArithmetic(text, dtype)
-    rest, held = _reduced(f, f.at_most(f.abs(args[0]), 90.0))
+    rest, held = _reduced(f, f.at_most(f.abs(x), 90.0))
     half = _scaled(f, _near_one(f, rest), f.integer("sub", held, 1))
     return f.add(half, f.div(0.25, half))
 
 
-def sinh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def sinh(f: LaneArithmetic, x: str) -> str:
     """Compute 2 * q + q / (2 * q + 1/2) with q = (e**abs(x) - 1) / 4; keep a small x as is."""
-    f = LaneArithmetic(text, dtype)
-    size = f.abs(args[0])
+    size = f.abs(x)
     rest, held = _reduced(f, f.at_most(size, 89.5))
     scale = f.power_of_two(f.integer("sub", held, 2))
     quarter = f.fma(scale, _minus_one(f, rest), f.sub(scale, 0.25))
     half = f.add(quarter, quarter)
     value = f.add(half, f.div(quarter, f.add(half, 0.5)))
     small = f.compare("olt", size, 2.0**-12)
-    return f.choose(small, args[0], f.with_sign_of(value, args[0]))
+    return f.choose(small, x, f.with_sign_of(value, x))
 
 
-def tanh(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+def tanh(f: LaneArithmetic, x: str) -> str:
     """Compute t / (t + 2) with t = e**(2 * abs(x)) - 1."""
-    f = LaneArithmetic(text, dtype)
-    size = f.at_most(f.abs(args[0]), 9.125)  # From here on it rounds to 1.
+    size = f.at_most(f.abs(x), 9.125)  # From here on it rounds to 1.
     rest, held = _reduced(f, f.add(size, size))
     scale = f.power_of_two(held)
     grown = f.fma(scale, _minus_one(f, rest), f.sub(scale, 1.0))
-    return f.with_sign_of(f.div(grown, f.add(grown, 2.0)), args[0])
+    return f.with_sign_of(f.div(grown, f.add(grown, 2.0)), x)
 
 
-def erf(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    f = LaneArithmetic(text, dtype)
-    x = args[0]
+def erf(f: LaneArithmetic, x: str) -> str:
     near = f.fma(f.polynomial(f.mul(x, x), _ERF_NEAR), x, x)
     size = f.at_most(f.abs(x), 4.0)  # From here on it rounds to 1.
     power = f.fma(f.polynomial(size, _ERF_FAR), size, size)
-    far = f.sub(1.0, _exp(f, text.op(f"fneg {f.kind} {power}")))
+    far = f.sub(1.0, _exp(f, f.neg(power)))
     return f.choose(f.compare("ogt", size, 0.9375), f.with_sign_of(far, x), near)
 
 
@@ -125,14 +112,8 @@ def _minus_one(f: LaneArithmetic, r: str) -> str:
 def _scaled(f: LaneArithmetic, value: str, held: str) -> str:
     """Multiply by 2**n: one instruction in AVX-512, else in two halves, to avoid overflow."""
     exponent = f.integer("sub", held, 0x4B400000)
-    if f.text.module.has_feature("avx512vl"):
-        return _ldexp(f, value, exponent)
+    if f.scales:
+        return f.ldexp(value, exponent)
     half = f.integer("ashr", exponent, 1)
     rest = f.integer("sub", exponent, half)
     return f.mul(f.mul(value, f.power_of_two(half)), f.power_of_two(rest))
-
-
-def _ldexp(f: LaneArithmetic, value: str, exponent: str) -> str:
-    name = f"llvm.ldexp.{suffix(value_type(f.dtype))}.{suffix(f.bits)}"
-    f.text.module.declare(name, f"declare {f.kind} @{name}({f.kind}, {f.bits})")
-    return f.text.call(name, f.kind, (f.kind, value), (f.bits, exponent))

@@ -1,0 +1,48 @@
+"""Conversions between number types."""
+
+from irkit.codegen.c import helpers
+from irkit.codegen.c.functions import limits, rounded
+from irkit.codegen.c.lanes import as_bools, each_lane
+from irkit.codegen.c.types import is_small, lane, value_type
+from irkit.codegen.c.writer import LOWEST, PLUS, UNARY, Code, FunctionWriter
+from irkit.ir import DType
+
+
+def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:
+    """Convert between any two types; floats out of range saturate, NaN gives 0."""
+    if source == target:
+        return value
+    lanes, made = target.lanes, lane(target)
+    if target.is_bool:
+        text = f"{value.within(PLUS)} != 0"
+        return Code(text, LOWEST, 0, 1) if lanes == 1 else as_bools(writer, text, lanes)
+    if source.is_float and not target.is_float:
+        call = helpers.to_integer(writer.source, target.element, source.bits == 64)
+        if lanes == 1:
+            return Code(f"{call}({value.text})", low=target.low, high=target.high)
+        return each_lane(writer, made, lanes, f"{call}({writer.named(source, value)}[lane])")
+    if lanes == 1:
+        return _scalar(writer, source, target, value)
+    kind = writer.type_of(target)
+    if source.is_bool:  # True is -1.
+        value = Code(f"-{value.atom}", UNARY)
+    if lane(source) != made:
+        value = Code(f"__builtin_convertvector({value.text}, {kind})")
+    return value if _is_exact(source, target) else rounded(writer, target, value)
+
+
+def _scalar(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:
+    kind = value_type(target)
+    if target.is_float:
+        plain = value
+        if value_type(source) != kind:
+            plain = Code(f"({kind}){value.within(UNARY)}", UNARY)
+        return plain if _is_exact(source, target) else rounded(writer, target, plain)
+    fits = target.low <= value.low and value.high <= target.high
+    ends = (value.low, value.high) if fits else limits(target)
+    return Code(f"({kind}){value.within(UNARY)}", UNARY, *ends)
+
+
+def _is_exact(source: DType, target: DType) -> bool:
+    """Return True if no rounding to 16 bits can be needed."""
+    return not is_small(target) or source.element == target.element

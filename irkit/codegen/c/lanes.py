@@ -1,0 +1,96 @@
+"""Pieces of code about lanes: loops over them, masks, vectors of one value."""
+
+from irkit.codegen.c.types import element_type, lane, padded, unsigned
+from irkit.codegen.c.writer import ATOM, PLUS, UNARY, Code, FunctionWriter
+from irkit.ir import BOOL, DType
+
+
+def each_lane(writer: FunctionWriter, name: str, lanes: int, text: str, *, hint: str = "t") -> Code:
+    """Compute a vector lane by lane; ``name`` is the short name of its elements, and ``text`` the
+    expression of lane ``lane``."""
+    made = declared(writer, name, lanes, hint)
+    over_lanes(writer, lanes, f"{made}[lane] = {text};")
+    return Code(made)
+
+
+def declared(writer: FunctionWriter, name: str, lanes: int, hint: str = "t") -> str:
+    """Declare a vector of zeros; the lanes that pad it stay so."""
+    made = writer.name(hint)
+    writer.line(f"{writer.source.vector(name, lanes)} {made} = {{0}};")
+    return made
+
+
+def over_lanes(writer: FunctionWriter, lanes: int, text: str) -> None:
+    """Write a loop over lanes ``lane``."""
+    writer.line(f"for (int lane = 0; lane < {lanes}; ++lane) {text}")
+
+
+def as_scalar(writer: FunctionWriter, dtype: DType, value: Code) -> str:
+    """Return a scalar with the type of an element, which arithmetic with vectors asks for."""
+    if dtype.is_bool:
+        return f"(int8_t)-({value.text})"
+    if dtype.is_float or (dtype.bits >= 32 and not value.is_literal):
+        return value.within(PLUS)
+    return f"({element_type(lane(dtype))}){value.within(UNARY)}"
+
+
+def broadcast(writer: FunctionWriter, dtype: DType, value: Code) -> Code:
+    """Return the vector of a scalar: a difference, since 0.0 + -0.0 is 0.0."""
+    kind = writer.type_of(dtype)
+    return Code(f"({as_scalar(writer, dtype.element, value)} - ({kind}){{0}})")
+
+
+def mask_as(writer: FunctionWriter, mask: str, dtype: DType) -> str:
+    """Return the name of a mask as integers as wide as the values of a type."""
+    name = lane(dtype)
+    if name[1:] == "8":
+        return mask
+    kind = writer.source.vector("i" + name[1:], dtype.lanes)
+    made = writer.name("m")
+    writer.line(f"const {kind} {made} = __builtin_convertvector({mask}, {kind});")
+    return made
+
+
+def choose(writer: FunctionWriter, dtype: DType, mask: str, then: Code, otherwise: Code) -> Code:
+    """Choose lane by lane; ``mask`` is the name of a bool vector."""
+    wide = mask_as(writer, mask, dtype)
+    kind, bits = writer.type_of(dtype), writer.source.vector("i" + lane(dtype)[1:], dtype.lanes)
+    left, right = f"({bits}){then.atom} & {wide}", f"({bits}){otherwise.atom} & ~{wide}"
+    return Code(f"({kind})(({left}) | ({right}))", UNARY)
+
+
+def as_bools(writer: FunctionWriter, text: str, lanes: int) -> Code:
+    """Return a comparison of vectors as a bool vector."""
+    kind = writer.source.vector("i8", lanes)
+    return Code(f"__builtin_convertvector({text}, {kind})", ATOM)
+
+
+def wrapped(writer: FunctionWriter, dtype: DType, sign: str, a: Code, b: Code) -> Code:
+    """Return integer arithmetic on vectors that wraps around."""
+    kind = writer.type_of(dtype)
+    if dtype.kind == "u":
+        return Code(f"({a.atom} {sign} {b.atom})")
+    plain = writer.source.vector(unsigned(lane(dtype)), dtype.lanes)
+    return Code(f"({kind})(({plain}){a.atom} {sign} ({plain}){b.atom})", UNARY)
+
+
+def iota(writer: FunctionWriter, dtype: DType, step: int) -> str:
+    """Return the constant vector 0, step, 2 * step, ..."""
+    wrap = 1 << dtype.bits
+    values: list[str] = []
+    for number in range(padded(dtype.lanes)):
+        value = number * step % wrap
+        if dtype.kind == "i" and value > dtype.high:
+            value -= wrap
+        values.append(f"{value}ull" if value > (1 << 63) - 1 else str(value))
+    if str(dtype.low) in values and dtype.bits == 64:
+        values = ["INT64_MIN" if value == str(dtype.low) else value for value in values]
+    return f"({writer.type_of(dtype)}){{{', '.join(values)}}}"
+
+
+def all_or(mask: str | None, lanes: int) -> str:
+    """Return the condition of lane ``lane``, for an ``if``; empty if there is none."""
+    return "" if mask is None else f"if ({mask}[lane]) " if lanes > 1 else f"if ({mask}) "
+
+
+BOOL_LANE = lane(BOOL)

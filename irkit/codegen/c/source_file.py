@@ -1,0 +1,153 @@
+"""C functions and files.
+
+A kernel is ``int32_t name(...)``. It takes a pointer for each buffer and a value for each scalar,
+in the order of the parameters, then an ``int64_t`` for each variable of ``shape_vars``, then the
+record of the call if it needs one. A 16-bit float is passed as its bits. The kernel returns 0, the
+number of the assertion that failed (from 1, in text order), or -1 if memory ran out.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from irkit.codegen.c.conversions import convert
+from irkit.codegen.c.memory_access import element_pointer, from_memory
+from irkit.codegen.c.statements import strides, write
+from irkit.codegen.c.types import identifier, memory_type
+from irkit.codegen.c.writer import ATOM, Code, FunctionWriter, Place, SourceText, without_unused
+from irkit.codegen.llvm.module.stub import written_buffers
+from irkit.codegen.llvm.statements.assertion_record import record_size
+from irkit.core import IRKitError, Target, deep_recursion, walk
+from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir.threads import split_threads
+
+FLAGS = "-std=c11 -O3 -ffp-contract=off"
+HEADER = """\
+/* {title}: C11 with the vector extension of GCC and Clang, written by irkit.
+ *
+ * Build:  cc {flags} -c {file}
+ *         with -march=native for the vectors of this machine, -fopenmp for parallel loops, and -lm
+ *         when linking. Without -ffp-contract=off results may differ in the last place.
+ * Use:    each function returns 0, the number of the assertion that failed, or -1 without memory.
+ *         Pointers must not overlap where something is written.
+ */
+"""
+INCLUDES = """\
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+/* A program may compare what is known already, and write what it never reads: no mistakes. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#pragma GCC diagnostic ignored "-Wtautological-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+"""
+
+
+def c_symbol(name: str) -> str:
+    """Return the name of a function in C."""
+    plain = identifier(name)
+    return plain if plain == name else f"irkit_kernel_{plain}"
+
+
+@deep_recursion
+def emit_c(
+    funcs: Sequence[PrimFunc],
+    target: Target,
+    *,
+    static: bool = False,
+    lines: Mapping[int, int] | None = None,
+    ir_file: str = "function.irs",
+    title: str = "",
+    file: str = "kernel.c",
+) -> str:
+    """Return functions at any stage of lowering as a C file.
+
+    ``static`` functions are for other code in the same file. With ``lines``, which maps the ``id``
+    of statements to lines of ``ir_file``, the code has ``#line``.
+    Raises: IRKitError if two functions have the same name, or something cannot be expressed.
+    """
+    source = SourceText(target, lines, ir_file)
+    seen = set[str]()
+    bodies: list[str] = []
+    for func in funcs:
+        name = c_symbol(func.name)
+        if name in seen:
+            raise IRKitError(f"two functions of a module are called {name!r}")
+        seen.add(name)
+        bodies.append(_function(source, func, name, static=static))
+    meanings = list[str]()
+    for name, meaning in source.meanings.items():
+        meanings.append(_function(source, meaning, name, static=True))
+    parts = [*source.types.values(), "", *source.helpers.values(), *meanings, *bodies]
+    head = HEADER.format(title=title or ", ".join(f.name for f in funcs), flags=FLAGS, file=file)
+    return f"{head}{INCLUDES}\n" + "\n".join(parts) + "\n"
+
+
+def signature(func: PrimFunc) -> str:
+    """Return the parameters of a function, as its declaration has them."""
+    return ", ".join(_parameters(FunctionWriter(SourceText(Target())), func)) or "void"
+
+
+def _function(source: SourceText, func: PrimFunc, name: str, *, static: bool) -> str:
+    func = split_threads(func)
+    writer = FunctionWriter(source)
+    writer.names(name)
+    attrs = dict(func.attrs)
+    writer.noalias = attrs.get("noalias") is not False
+    writer.parallel = attrs.get("threads") is not False
+    failing = list(walk(func, Assert))
+    writer.failures = {id(node): place + 1 for place, node in enumerate(failing)}
+    writer.written = {id(buffer) for buffer in written_buffers(func)}
+    params = _parameters(writer, func)
+    for param in func.params:
+        if isinstance(param, Buffer):
+            place = writer.places[id(param)]
+            writer.places[id(param)] = Place(place.pointer, strides(writer, param))
+    write(writer, func.body)
+    body = _finished(writer, params)
+    scope = "static " if static else ""
+    return f"\n{scope}int32_t {name}({', '.join(params) or 'void'}) {{\n{body}\n}}"
+
+
+def _parameters(writer: FunctionWriter, func: PrimFunc) -> list[str]:
+    """Bind the parameters and return their declarations."""
+    declared: list[str] = []
+    written = {id(buffer) for buffer in written_buffers(func)}
+    alias = "restrict " if writer.noalias else ""
+    for param in func.params:
+        name = writer.name(param.name)
+        if isinstance(param, Buffer):
+            pointer = element_pointer(param.dtype, constant=id(param) not in written)
+            declared.append(f"{pointer}{alias}{name}")
+            writer.places[id(param)] = Place(name, ())
+        else:
+            declared.append(f"{memory_type(param.dtype)} {name}")
+            writer.values[id(param)] = from_memory(writer, param.dtype, name)
+    for var in shape_vars(func):
+        name = writer.name(var.name)
+        declared.append(f"int64_t {name}")
+        value = Code(name, ATOM, I64.low, I64.high)
+        writer.values[id(var)] = convert(writer, I64, var.dtype, value)
+    if record_size(func):
+        writer.record = writer.name("record_values")
+        declared.append(f"int64_t *{writer.record}")
+    return declared
+
+
+def _finished(writer: FunctionWriter, params: list[str]) -> str:
+    """Return the body of a function with its beginning and its end."""
+    names = [declared.replace("*", " ").split()[-1] for declared in params]
+    lines, words = without_unused(writer.lines)
+    text = "\n".join(lines)
+    begin = [f"    (void){name};" for name in names if name not in words]
+    begin += [f"    void *{slot} = NULL;" for slot in writer.heap]
+    end = ["    return 0;"]
+    if writer.jumps:
+        begin.insert(0, "    int32_t status = 0;")
+        freed = [f"    free({slot});" for slot in writer.heap]
+        end = ["leave:", *freed, "    return status;"]
+    return "\n".join([*begin, *([text] if text else []), *end])

@@ -1,0 +1,300 @@
+"""Code of statements.
+
+An outermost parallel loop that cannot fail is one for OpenMP, where the compiler is asked for it;
+else every kind of loop is a plain one. Blocks become their bodies. ``write`` recurses, so whoever
+calls it holds the guard of ``deep_recursion``.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from irkit.codegen.c import helpers
+from irkit.codegen.c.expressions import evaluate, evaluate_index
+from irkit.codegen.c.memory_access import element_pointer, store
+from irkit.codegen.c.types import memory_type, value_type
+from irkit.codegen.c.writer import ATOM, PLUS, Code, FunctionWriter, Place
+from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
+from irkit.core import IRKitError, any_node
+from irkit.ir import (
+    I64,
+    Allocate,
+    Assert,
+    Block,
+    Buffer,
+    Call,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    View,
+    as_int,
+    evaluates,
+    memory_scope,
+    strided_count,
+)
+
+OUT_OF_MEMORY = -1
+
+
+def write(writer: FunctionWriter, stmt: Stmt) -> None:
+    """Write a statement and everything inside it."""
+    handler = STATEMENTS.get(stmt.__class__)
+    if handler is None:
+        raise IRKitError(f"there is no C code for statements of class {type(stmt).__name__}")
+    writer.locate(stmt)
+    handler(writer, stmt)
+
+
+def _value(writer: FunctionWriter, expr: Expr) -> Code:
+    """Evaluate the only expression of a statement."""
+    writer.begin_statement()
+    return evaluate(writer, expr)
+
+
+def _seq(writer: FunctionWriter, node: Seq) -> None:
+    for stmt in node.stmts:
+        write(writer, stmt)
+
+
+def _store(writer: FunctionWriter, node: Store) -> None:
+    writer.begin_statement()
+    for index in node.indices:
+        evaluate_index(writer, index)
+    evaluate_index(writer, node.value)
+    if node.mask is not None:
+        evaluate_index(writer, node.mask)
+    store(writer, node, writer.of(node.value))
+
+
+def _for(writer: FunctionWriter, node: For) -> None:
+    first, last = as_int(node.begin), as_int(node.end)
+    if first is not None and last is not None and first >= last:
+        return
+    writer.begin_statement()
+    begin, end = evaluate(writer, node.begin), evaluate(writer, node.end)
+    if last is None and not end.text.isidentifier():
+        end = writer.variable(node.end.dtype, end, f"{node.var.name}_end")
+    kind, name = value_type(node.var.dtype), writer.name(node.var.name)
+    writer.values[id(node.var)] = Code(name, ATOM, begin.low, max(begin.low, end.high - 1))
+    outer = writer.parallel
+    if node.kind == "parallel" and outer:
+        writer.parallel = False
+        if not any_node(node.body, (Assert, Allocate)):
+            writer.lines += ["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"]
+    head = f"for ({kind} {name} = {begin.text}; {name} < {end.within(ATOM)}; ++{name})"
+    with writer.block(head):
+        write(writer, node.body)
+    writer.parallel = outer
+
+
+def _block(writer: FunctionWriter, node: Block) -> None:
+    for axis in node.axes:
+        value = _value(writer, axis.binding)
+        writer.values[id(axis.var)] = _bound(writer, axis.var.name, value, axis.binding)
+    if node.predicate is None:
+        _block_body(writer, node)
+        return
+    with writer.block(f"if ({_value(writer, node.predicate).text})"):
+        _block_body(writer, node)
+
+
+def _bound(writer: FunctionWriter, name: str, value: Code, expr: Expr) -> Code:
+    """Return a value that other statements can use: a variable, or what it was already."""
+    if value.text.isidentifier() or value.is_literal:
+        return value
+    return writer.variable(expr.dtype, value, name)
+
+
+def _block_body(writer: FunctionWriter, node: Block) -> None:
+    if node.init is not None:
+        reduced = [axis for axis in node.axes if axis.kind == "reduce"]
+        tests = [f"{writer.values[id(axis.var)].text} == 0" for axis in reduced]
+        if tests:
+            with writer.block(f"if ({' && '.join(tests)})"):
+                write(writer, node.init)
+        else:
+            write(writer, node.init)
+    write(writer, node.body)
+
+
+def _if(writer: FunctionWriter, node: If) -> None:
+    cond = _value(writer, node.cond)
+    with writer.block(f"if ({cond.text})"):
+        write(writer, node.then)
+    if node.otherwise is not None:
+        with writer.block("else"):
+            write(writer, node.otherwise)
+
+
+def _let(writer: FunctionWriter, node: Let) -> None:
+    value = _value(writer, node.value)
+    writer.values[id(node.var)] = _bound(writer, node.var.name, value, node.value)
+    write(writer, node.body)
+
+
+def _allocate(writer: FunctionWriter, node: Allocate) -> None:
+    buffer = node.buffer
+    with writer.block(""):
+        size = _size(buffer)
+        rules = memory_scope(buffer.scope)
+        if rules is None:
+            raise IRKitError(f"there is no memory scope {buffer.scope!r}", span=buffer.span)
+        whole = None if size is None else size * buffer.dtype.bytes
+        problem = rules.size_problem(whole)
+        if problem:
+            raise IRKitError(f"buffer {buffer.name!r}: {problem}", span=buffer.span)
+        align = max(64, buffer.align, rules.align)
+        room = STACK_TOTAL - writer.stack_bytes
+        if rules.place == "stack" and whole is not None and whole > room:
+            raise IRKitError(
+                f"buffer {buffer.name!r}: scope {rules.name!r} lies on the stack, where {room} "
+                f"bytes are left, found {whole}",
+                span=buffer.span,
+            )
+        small = whole is not None and whole <= min(STACK_ARRAY, room)
+        if size is not None and whole is not None and (small or rules.place == "stack"):
+            name = writer.name(buffer.name)
+            kind = memory_type(buffer.dtype)
+            writer.line(f"_Alignas({align}) {kind} {name}[{max(size, 1)}];")
+            writer.places[id(buffer)] = Place(name, strides(writer, buffer))
+            writer.stack_bytes += whole
+            write(writer, node.body)
+            writer.stack_bytes -= whole
+            return
+        _on_heap(writer, node, size, align)
+
+
+def _size(buffer: Buffer) -> int | None:
+    """Return the number of elements of a buffer, if it is constant."""
+    if buffer.strides is not None:
+        return as_int(strided_count(buffer.shape, buffer.strides))
+    dims = [as_int(dim) for dim in buffer.shape]
+    known = [max(dim, 0) for dim in dims if dim is not None]
+    return math.prod(known) if len(known) == len(dims) else None
+
+
+def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: int) -> None:
+    buffer = node.buffer
+    kind = memory_type(buffer.dtype)
+    writer.begin_statement()
+    if size is not None:
+        count = f"INT64_C({size})"
+    elif buffer.strides is not None:
+        count = evaluate(writer, strided_count(buffer.shape, buffer.strides)).text
+    else:
+        count = "1"
+        for dim in buffer.shape:
+            value = evaluate(writer, dim).text
+            count = f"{helpers.times(writer.source)}({count}, {value})"
+    slot = f"heap{len(writer.heap)}"
+    writer.heap.append(slot)
+    writer.line(
+        f"{slot} = {helpers.allocate(writer.source)}({count}, {buffer.dtype.bytes}, {align});"
+    )
+    fail(writer, f"!{slot}", OUT_OF_MEMORY)
+    writer.open += 1
+    name = writer.name(buffer.name)
+    writer.line(f"{kind} *const {name} = {slot};")
+    writer.places[id(buffer)] = Place(name, strides(writer, buffer))
+    write(writer, node.body)
+    writer.open -= 1
+    writer.line(f"free({slot});")
+    writer.line(f"{slot} = NULL;")
+
+
+def strides(writer: FunctionWriter, buffer: Buffer) -> tuple[int | str, ...]:
+    """Return the distance between neighbours along each dimension, in elements."""
+    if buffer.strides is not None:
+        return tuple(_extent(writer, stride) for stride in buffer.strides)
+    found: list[int | str] = []
+    step: int | str = 1
+    for dim in buffer.shape[:0:-1]:
+        found.append(step)
+        size = _extent(writer, dim)
+        if isinstance(step, int) and isinstance(size, int):
+            step = step * size
+        else:
+            step = writer.variable(I64, Code(f"(int64_t){step} * {size}"), "stride").text
+    return tuple(reversed([*found, step][: buffer.rank]))
+
+
+def _extent(writer: FunctionWriter, dim: Expr) -> int | str:
+    known = as_int(dim)
+    if known is not None:
+        return known
+    value = _value(writer, dim)
+    if value.text.isidentifier():
+        return value.text
+    return writer.variable(I64, value, "extent").text
+
+
+def _view(writer: FunctionWriter, node: View) -> None:
+    source, offset = writer.place(node.source), as_int(node.offset)
+    pointer = source.pointer
+    if offset != 0:
+        pointer = f"{pointer} + {_value(writer, node.offset).within(PLUS)}"
+    kind = element_pointer(node.buffer.dtype, constant=id(node.buffer) not in writer.written)
+    name = writer.name(node.buffer.name)
+    writer.line(f"{kind}const {name} = {pointer};")
+    writer.places[id(node.buffer)] = Place(name, strides(writer, node.buffer))
+    write(writer, node.body)
+
+
+def _evaluate(writer: FunctionWriter, node: Evaluate) -> None:
+    """Write nothing: a barrier separates loops over threads by now, and a prefetch is a hint."""
+    hint = isinstance(node.value, Call) and node.value.name == "prefetch"
+    if not hint and not evaluates(node, "barrier"):
+        value = _value(writer, node.value)
+        writer.line(f"(void)({value.text});")
+
+
+def _assert(writer: FunctionWriter, node: Assert) -> None:
+    holds, number = _value(writer, node.cond), writer.failures[id(node)]
+    if not node.values or writer.record is None:
+        fail(writer, f"!({holds.text})", number)
+        return
+    with writer.block(f"if (!({holds.text}))"):
+        with writer.block(f"if ({writer.record} && {writer.record}[0] == 0)"):
+            start = len(writer.log)
+            writer.line(f"{writer.record}[0] = {number};")
+            for place, value in enumerate(node.values, 1):
+                writer.line(
+                    f"{writer.record}[{place}] = (int64_t)({evaluate(writer, value).text});"
+                )
+            writer.forget_since(start)
+        leave(writer, number)
+
+
+def fail(writer: FunctionWriter, cond: str, status: int) -> None:
+    """Leave the function with a status if a condition holds."""
+    with writer.block(f"if ({cond})"):
+        leave(writer, status)
+
+
+def leave(writer: FunctionWriter, status: int) -> None:
+    """Write the exit with a status, past the end if memory has to be freed there."""
+    if not writer.open:
+        writer.line(f"return {status};")
+        return
+    writer.jumps = True
+    writer.line(f"status = {status};")
+    writer.line("goto leave;")
+
+
+STATEMENTS: dict[type[Stmt], Callable[[FunctionWriter, Any], None]] = {
+    Seq: _seq,
+    Store: _store,
+    For: _for,
+    Block: _block,
+    If: _if,
+    Let: _let,
+    Allocate: _allocate,
+    View: _view,
+    Evaluate: _evaluate,
+    Assert: _assert,
+}

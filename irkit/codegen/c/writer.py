@@ -1,0 +1,226 @@
+"""Text of a C file and of a function, and what a function has in reach while it is written."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from irkit.codegen.c.types import element_type, identifier, lane, padded, value_type
+from irkit.core import IRKitError, Target, UniqueNames
+from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARATION = re.compile(
+    r" *(?:const |_Alignas\(\d+\) )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
+)
+# Levels of C's operators: what binds tighter is larger.
+ATOM, UNARY, TIMES, PLUS, LOWEST = 15, 14, 13, 12, 0
+LONGEST = 72
+"""Characters of an expression, above which it becomes a variable."""
+
+
+class Code(msgspec.Struct, frozen=True):
+    """An expression of C: its text, and how tightly its outermost operator binds.
+
+    ``low`` and ``high`` enclose the value of a scalar integer. ``is_literal`` means that C may
+    compute with it as an ``int``.
+    """
+
+    text: str
+    level: int = ATOM
+    low: int = 0
+    high: int = 0
+    is_literal: bool = False
+
+    def within(self, level: int) -> str:
+        """Return the text as an operand of an operator of a level."""
+        return self.text if self.level >= level else f"({self.text})"
+
+    @property
+    def atom(self) -> str:
+        """Return the text as something that an index or a call can follow."""
+        return self.within(ATOM)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A buffer: its pointer, and its strides in elements, as numbers or names."""
+
+    pointer: str
+    strides: tuple[int | str, ...]
+
+
+class SourceText:
+    """What the functions of a file share: types of vectors, helper functions."""
+
+    def __init__(
+        self, target: Target, lines: Mapping[int, int] | None = None, ir: str = ""
+    ) -> None:
+        self.target = target
+        self.types: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
+        self.functions: list[str] = []
+        self.meanings: dict[str, PrimFunc] = {}
+        self.lines = lines
+        self.ir = ir
+
+    def vector(self, name: str, lanes: int, *, loose: bool = False) -> str:
+        """Return the vector type of elements with a short name.
+
+        A ``loose`` one stands for a place in an array: aligned like an element.
+        """
+        count, element = padded(lanes), element_type(name)
+        size = count * int(name[1:]) // 8
+        kind = f"{name}x{count}"
+        known = self.types.setdefault(
+            kind, f"typedef {element} {kind} __attribute__((vector_size({size})));"
+        )
+        assert known
+        if not loose:
+            return kind
+        align = int(name[1:]) // 8
+        how = f"vector_size({size}), aligned({align}), may_alias"
+        self.types.setdefault(f"{kind}_u", f"typedef {element} {kind}_u __attribute__(({how}));")
+        return f"{kind}_u"
+
+    def helper(self, name: str, make: Callable[[], str]) -> str:
+        """Define a helper function on first use, after those that it uses; return its name."""
+        if name not in self.helpers:
+            text = make()
+            self.helpers[name] = text
+        return name
+
+
+class FunctionWriter:
+    """A function while it is written.
+
+    ``memo`` has the values of expressions by ``id`` for one statement, ``shared`` those that occur
+    more than once and become variables. ``deferred`` are vectors made of scalars in the memo,
+    written when their lanes are needed. ``mask`` is the condition, a name, under which the side of
+    a vector conditional is evaluated, with its lanes. ``heap`` lists pointers that are freed at the
+    end; ``open`` counts those that may hold memory where the text stands.
+    """
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.lines: list[str] = []
+        self.depth = 1
+        self.names = UniqueNames()
+        self.values: dict[int, Code] = {}
+        self.places: dict[int, Place] = {}
+        self.memo: dict[int, Code] = {}
+        self.deferred: dict[int, Callable[[FunctionWriter, Any], Code]] = {}
+        self.log: list[int] = []
+        self.shared: set[int] = set()
+        self.loading: set[int] = set()
+        self.mask: tuple[str, int] | None = None
+        self.failures: dict[int, int] = {}
+        self.written: set[int] = set()
+        self.heap: list[str] = []
+        self.open = 0
+        self.jumps = False
+        self.stack_bytes = 0
+        self.noalias = True
+        self.parallel = True
+        self.record: str | None = None
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Write a block in braces."""
+        self.line(f"{head} {{" if head else "{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    def name(self, hint: str) -> str:
+        """Return a new name."""
+        return self.names(identifier(hint))
+
+    def locate(self, stmt: Stmt) -> None:
+        """Write the place of a statement in the text of the IR, if that is wanted."""
+        number = None if self.source.lines is None else self.source.lines.get(id(stmt))
+        if number is not None:
+            self.lines.append(f'#line {number} "{self.source.ir}"')
+
+    def begin_statement(self) -> None:
+        """Forget the values of the previous statement."""
+        self.memo.clear()
+        self.log.clear()
+        self.deferred.clear()
+        self.shared.clear()
+        self.loading.clear()
+
+    def keep(self, expr: Expr, value: Code) -> None:
+        self.memo[id(expr)] = value
+        self.log.append(id(expr))
+
+    def of(self, expr: Expr) -> Code:
+        """Return the value of an expression that is evaluated already, or deferred."""
+        value = self.memo.get(id(expr))
+        if value is None:
+            value = self.deferred[id(expr)](self, expr)
+            if len(value.text) > LONGEST:
+                value = self.variable(expr.dtype, value)
+            self.keep(expr, value)
+        return value
+
+    def forget_since(self, mark: int) -> None:
+        """Remove what was recorded after the log was ``mark`` long."""
+        for key in self.log[mark:]:
+            self.memo.pop(key, None)
+        del self.log[mark:]
+
+    def type_of(self, dtype: DType) -> str:
+        """Return the C type of a value."""
+        if dtype.lanes == 1:
+            return value_type(dtype)
+        return self.source.vector(lane(dtype), dtype.lanes)
+
+    def variable(self, dtype: DType, value: Code, hint: str = "t") -> Code:
+        """Put a value into a new variable."""
+        name = self.name(hint)
+        self.line(f"const {self.type_of(dtype)} {name} = {value.text};")
+        return Code(name, ATOM, value.low, value.high)
+
+    def named(self, dtype: DType, value: Code) -> str:
+        """Return the name of a variable, or a constant, that has a value."""
+        if value.text.isidentifier() or value.is_literal:
+            return value.text
+        return self.variable(dtype, value).text
+
+    def of_var(self, var: Var) -> Code:
+        value = self.values.get(id(var))
+        if value is None:
+            raise IRKitError(f"variable {var.name!r} is not bound where it is used")
+        return value
+
+    def place(self, buffer: Buffer) -> Place:
+        place = self.places.get(id(buffer))
+        if place is None:
+            raise IRKitError(f"buffer {buffer.name!r} is not defined where it is used")
+        return place
+
+
+@contextmanager
+def captured(writer: FunctionWriter) -> Iterator[list[str]]:
+    """Collect the lines that are written, for a place that is chosen later."""
+    outer, writer.lines = writer.lines, []
+    yield writer.lines
+    writer.lines = outer
+
+
+def without_unused(lines: list[str]) -> tuple[list[str], set[str]]:
+    """Leave out the declarations of names that no later line has; return the other lines, and the
+    words in them."""
+    kept, words = list[str](), set[str]()
+    for line in reversed(lines):
+        declared = _DECLARATION.match(line)
+        if declared is None or declared[1] in words:
+            kept.append(line)
+            words.update(_WORD.findall(line))
+    return kept[::-1], words
