@@ -118,6 +118,16 @@ from irkit.graph.patterns.rules import (
     apply_rules as apply_rules,
     graph_rule as graph_rule,
 )
+from irkit.graph.tensor import (
+    Binding as Binding,
+    Operand as Operand,
+    TensorExpr as TensorExpr,
+    constant as constant,
+    graph_input as graph_input,
+    operator as operator,
+    operator_results as operator_results,
+    tensor_of as tensor_of,
+)
 from irkit.graph.text.printer import (
     script as script,
 )
