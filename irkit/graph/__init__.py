@@ -23,6 +23,12 @@ from irkit.graph.build import (
 from irkit.graph.codec import (
     ARRAY_CODEC as ARRAY_CODEC,
 )
+from irkit.graph.differentiation.gradient import (
+    gradient as gradient,
+)
+from irkit.graph.differentiation.table import (
+    NOT_DIFFERENTIABLE as NOT_DIFFERENTIABLE,
+)
 from irkit.graph.flow import (
     bindings_of as bindings_of,
     bodies as bodies,

@@ -91,6 +91,17 @@ class TensorExpr:
             )
         return known
 
+    def extent(self, axis: int) -> int:
+        """Return one extent as a number. Raises: ShapeError if it is symbolic."""
+        found = as_int(self.type.shape[axis])
+        if found is None:
+            raise ShapeError(
+                f"the extent of axis {axis} of {self.name or 'the tensor'} is symbolic, and its "
+                "number is needed here",
+                hint="Fix the symbolic dimension.",
+            )
+        return found
+
     def __repr__(self) -> str:
         extents = ", ".join(str(as_int(extent) or "?") for extent in self.type.shape)
         return f"TensorExpr({self.name or 'tensor'}: {self.dtype}[{extents}])"
@@ -248,10 +259,10 @@ def _cut(x: TensorExpr, index: "tuple[int | slice, ...]") -> TensorExpr:
         if isinstance(each, slice):
             if each == slice(None):
                 continue
-            begin, end, stride = each.indices(_extent(x, axis))
-            end = end if end >= 0 else -_extent(x, axis) - 1
+            begin, end, stride = each.indices(x.extent(axis))
+            end = end if end >= 0 else -x.extent(axis) - 1
         else:
-            extent = _extent(x, axis)
+            extent = x.extent(axis)
             if not -extent <= each < extent:
                 raise ShapeError(f"index {each} is out of range for axis {axis} of {extent}")
             begin, end, stride = each % extent, each % extent + 1, 1
@@ -261,13 +272,6 @@ def _cut(x: TensorExpr, index: "tuple[int | slice, ...]") -> TensorExpr:
         begins, ends, strides, axes = zip(*cuts, strict=True)
         x = operator("slice", x, begins=begins, ends=ends, strides=strides, axes=axes)
     return operator("squeeze", x, axes=dropped) if dropped else x
-
-
-def _extent(x: TensorExpr, axis: int) -> int:
-    extent = as_int(x.dims[axis])
-    if extent is None:
-        raise ShapeError(f"cannot index axis {axis}: its extent is symbolic")
-    return extent
 
 
 class Binding:
@@ -280,6 +284,7 @@ class Binding:
         self.builder = builder
         self._bound: dict[int, Value] = {}
         self._kept: list[object] = []  # An id stands for an object only while that lives.
+        self._origins: dict[int, Span | None] = {}
         for tensor, value in (scope or {}).items():
             self._keep(tensor, value)
 
@@ -302,10 +307,21 @@ class Binding:
             self._keep(node, self._bind(node))
         return self._bound[id(tensor)]
 
+    def mark(self, tensor: TensorExpr, span: Span | None) -> None:
+        """Set the origin of an expression and of what it needs, except what has one already."""
+        stack: list[TensorExpr | OpApplication] = [tensor]
+        while stack:
+            node = stack.pop()
+            if id(node) not in self._origins:
+                self._origins[id(node)] = span
+                self._kept.append(node)
+                stack += _needs(node)
+
     def _bind(self, node: TensorExpr | OpApplication) -> Value:
         if isinstance(node, OpApplication):
             step = Op(node.operator, tuple(self._bound[id(arg)] for arg in node.args), node.attrs)
-            return self.builder.emit(step, node.name, span=node.span)
+            span = node.span or self._origins.get(id(node))
+            return self.builder.emit(step, node.name, span=span)
         match node.source:
             case Value() as value:
                 return value

@@ -59,6 +59,10 @@ from irkit.frontend.nn.module import (
 from irkit.frontend.nn.parameter import (
     Parameter as Parameter,
     StateBuffer as StateBuffer,
+    normal as normal,
+    ones as ones,
+    uniform as uniform,
+    zeros as zeros,
 )
 from irkit.graph import (
     TensorExpr,
