@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         Span as Span,
         Target as Target,
     )
+    from irkit.frontend import (
+        nn as nn,
+    )
     from irkit.ir import (
         Buffer as Buffer,
         PrimFunc as PrimFunc,
@@ -61,10 +64,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_FOLDERS = (
-    "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",
-    "phases", "runtime", "schedule", "te", "topi", "transform",
-)  # fmt: skip
+_FOLDERS = {
+    "nn": "irkit.frontend.nn",
+    **{name: f"irkit.{name}" for name in (
+        "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",
+        "phases", "runtime", "schedule", "te", "topi", "transform",
+    )},
+}  # fmt: skip
 _NAMES = {
     "irkit.core": ("IRKitError", "IRModule", "Span", "Target"),
     "irkit.ir": ("Buffer", "PrimFunc", "Var", "interpret"),
@@ -79,7 +85,7 @@ _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 def __getattr__(name: str) -> object:
     """Import a folder, or a name from its folder, when it is first used."""
     if name in _FOLDERS:
-        return import_module(f"irkit.{name}")
+        return import_module(_FOLDERS[name])
     if name not in _HOME:
         raise AttributeError(f"module 'irkit' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

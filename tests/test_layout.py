@@ -63,7 +63,9 @@ NOUNS = {
 }
 """Modules whose name ends in -ing and is a noun."""
 
-SAME_NAME: dict[str, str] = {}
+SAME_NAME = {
+    "Module": "a layer in irkit.nn, as in PyTorch and TVM; built code in irkit.runtime, as in TVM",
+}
 """Names that two classes of the product have, and why."""
 
 VERBS_TO_AVOID = ("Say", "Be", "Give", "Let", "Tell")

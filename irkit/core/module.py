@@ -10,6 +10,7 @@ import msgspec
 from irkit.core.errors import IRKitError
 from irkit.core.node import Node
 from irkit.core.text.names import Names
+from irkit.core.text.show import show_text
 from irkit.core.text.tokens import text_to_html
 
 
@@ -31,6 +32,10 @@ class Function(Node, frozen=True, eq=False, weakref=True):
     def _repr_html_(self) -> str:
         """Return the text as HTML for a notebook."""
         return text_to_html(self.script())
+
+    def show(self) -> None:
+        """Print the text: in colour on a terminal, as highlighted text in a notebook."""
+        show_text(self.script(), self._repr_html_)
 
 
 @singledispatch
@@ -87,6 +92,10 @@ class IRModule(msgspec.Struct, frozen=True, eq=False, weakref=True):
     def _repr_html_(self) -> str:
         """Return the text as HTML for a notebook."""
         return text_to_html(self.script())
+
+    def show(self) -> None:
+        """Print the text: in colour on a terminal, as highlighted text in a notebook."""
+        show_text(self.script(), self._repr_html_)
 
 
 class Codec(msgspec.Struct, frozen=True):

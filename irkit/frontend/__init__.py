@@ -1,1 +1,1 @@
-"""Importers of models from other tools: onnx."""
+"""Models from other tools (onnx, torch), and models as trees of modules (nn)."""

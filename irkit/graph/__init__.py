@@ -31,6 +31,12 @@ from irkit.graph.dimensions import (
     merged as merged,
     with_dimensions as with_dimensions,
 )
+from irkit.graph.differentiation.gradient import (
+    gradient as gradient,
+)
+from irkit.graph.differentiation.table import (
+    NOT_DIFFERENTIABLE as NOT_DIFFERENTIABLE,
+)
 from irkit.graph.flow import (
     bindings_of as bindings_of,
     bodies as bodies,
@@ -132,6 +138,16 @@ from irkit.graph.patterns.rules import (
     Replacement as Replacement,
     apply_rules as apply_rules,
     graph_rule as graph_rule,
+)
+from irkit.graph.tensor import (
+    Binding as Binding,
+    Operand as Operand,
+    TensorExpr as TensorExpr,
+    constant as constant,
+    graph_input as graph_input,
+    operator as operator,
+    operator_results as operator_results,
+    tensor_of as tensor_of,
 )
 from irkit.graph.text.printer import (
     script as script,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import IRKitError, Span, UniqueNames, same
+from irkit.core import IRKitError, Span, UniqueNames, same, symbols_bound
 from irkit.graph.arrays import ArrayData
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of
@@ -63,6 +63,19 @@ class Builder:
         self._params: list[Value] = []
         self._bindings: list[Bind] = []
         self._bound: set[Value] = set()
+
+    @classmethod
+    def of(cls, func: GraphFunc) -> "Builder":
+        """Return a builder that goes on with a function, of which it has all values."""
+        made = cls(
+            func.name,
+            names=UniqueNames(
+                [*(value.name for value in symbols_bound(func) if isinstance(value, Value))]
+            ),
+        )
+        made._params, made._bindings = list(func.params), list(func.body.bindings)
+        made._bound.update(func.params, (bind.var for bind in func.body.bindings))
+        return made
 
     def param(
         self,
@@ -181,6 +194,11 @@ class Builder:
         self._bindings.append(Bind(value, step, span))
         self._bound.add(value)
         return value
+
+    @property
+    def bindings(self) -> Sequence[Bind]:
+        """The bindings so far."""
+        return list(self._bindings)
 
     def binds(self, value: Value) -> bool:
         """Return True if a value is a parameter or a binding of this body."""

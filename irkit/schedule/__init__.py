@@ -3,7 +3,7 @@
 Reading order: state (references; finding and replacing statements), arguments (conditions, index
 maps, intrinsics), analysis (facts about blocks and loops), checks (preconditions), rewrite (IR that
 several primitives build), primitives (one a file), trace (a schedule as data), methods (what users
-call), schedule (the class ``Schedule``), show (printing in colour).
+call), schedule (the class ``Schedule``).
 
 A loop is known by its variable and a block by its name, which outlive every rewrite, so references
 need no forwarding. What moves between loops stands on four questions: at which points of its axes a

@@ -13,7 +13,6 @@ from irkit.schedule.methods.loops import LoopPrimitives
 from irkit.schedule.methods.marks import MarkPrimitives
 from irkit.schedule.methods.sampling import SamplingPrimitives
 from irkit.schedule.methods.storage import StoragePrimitives
-from irkit.schedule.show import highlighted, in_notebook
 from irkit.schedule.state.lookup import find_block, find_loop, loops_above
 from irkit.schedule.state.references import BlockRef, LoopRef
 from irkit.schedule.trace.traced_schedule import lookup, primitive
@@ -126,8 +125,7 @@ class Schedule(
 
     def show(self) -> None:
         """Print the module: in colour on a terminal, as highlighted text in a notebook."""
-        if not in_notebook(text_to_html(self.mod.script())):
-            print(highlighted(self.mod.script()))  # noqa: T201 -- what the method is for
+        self.mod.show()
 
     def _repr_html_(self) -> str:
         return text_to_html(self.mod.script())

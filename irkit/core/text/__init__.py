@@ -1,5 +1,6 @@
 """Text that every level shares: names, tokens and excerpts.
 
 Reading order: names (printed names, one table per trace), tokens (lines cut into tokens and
-coloured), excerpt (the lines around a problem, with the message below them).
+coloured), show (on a terminal and in a notebook), excerpt (the lines around a problem, with the
+message below them).
 """

@@ -1,0 +1,163 @@
+"""One sweep over the bindings of a body, last to first, which sums up the gradient of each value.
+
+A branch is differentiated by a branch on the same condition: its side runs again, and then its own
+sweep gives the gradients of what it uses from outside.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from irkit.core import IRKitError
+from irkit.graph.build import Builder
+from irkit.graph.differentiation.applied import AppliedOp, zeros_like
+from irkit.graph.differentiation.inline import copy_body
+from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
+from irkit.graph.flow import used_inside
+from irkit.graph.nodes import Bind, Body, Constant, GraphIf, Invoke, Op, Tuple, TupleGet, Value
+from irkit.graph.ops import attributes
+from irkit.graph.tensor import Binding, TensorExpr, tensor_of
+from irkit.graph.types import TensorType
+
+Gradients = dict[tuple[Value, int], TensorExpr]
+"""The gradient of each tensor: a value, or with a number from 0 an item of a tuple."""
+WHOLE = -1
+
+
+def is_float(value: Value) -> bool:
+    """Return True if a value is a tensor of floats."""
+    return isinstance(value.type, TensorType) and value.type.dtype.is_float
+
+
+def active_values(bindings: Sequence[Bind], wanted: Iterable[Value]) -> set[Value]:
+    """Return the values that depend on those wanted, also in branches."""
+    found = set(wanted)
+    for bind in bindings:
+        if any(value in found for value in used_inside(bind.step)):
+            found.add(bind.var)
+        elif isinstance(bind.step, GraphIf):
+            inside = (*bind.step.then.bindings, *bind.step.otherwise.bindings)
+            if active_values(inside, found) - found:
+                found.add(bind.var)
+    return found
+
+
+class ReverseSweep:
+    """Gradients of the values of one body, whose bindings the builder has already."""
+
+    def __init__(self, builder: Builder, binding: Binding, wanted: set[Value]) -> None:
+        self.builder = builder
+        self.binding = binding
+        self.active = set(wanted)
+        self.gradients: Gradients = {}
+
+    def add(self, value: Value, gradient: TensorExpr, item: int = WHOLE) -> None:
+        """Add to the gradient of a value."""
+        before = self.gradients.get((value, item))
+        self.gradients[value, item] = gradient if before is None else before + gradient
+
+    def of(self, value: Value) -> TensorExpr | None:
+        """Return the gradient of a tensor; None if it is zero."""
+        return self.gradients.get((value, WHOLE))
+
+    def run(self, bindings: Sequence[Bind]) -> None:
+        """Go back over the bindings. Raises: IRKitError for a step that has no derivative."""
+        self.active = active_values(bindings, self.active)
+        for bind in reversed(bindings):
+            if bind.var in self.active:
+                self._back(bind)
+
+    def _back(self, bind: Bind) -> None:
+        match bind.step:
+            case TupleGet(value, index):
+                gradient = self.of(bind.var)
+                if gradient is not None:
+                    self.add(value, gradient, index)
+            case Tuple(items):
+                for at, item in enumerate(items):
+                    gradient = self.gradients.get((bind.var, at))
+                    if gradient is not None and item in self.active and is_float(item):
+                        self.add(item, gradient)
+            case Op() as step if self._reached(bind):
+                self._operator(step, bind)
+            case GraphIf() as step if self._reached(bind):
+                self._branch(step, bind)
+            case Invoke(function) if self._reached(bind):
+                raise IRKitError(
+                    f"cannot differentiate {bind.var.name!r}: {function!r} is a loop function, "
+                    "which writes to its parameters",
+                    span=bind.span,
+                    hint="Differentiate before operators become loops.",
+                )
+            case Op() | GraphIf() | Invoke() | Constant():
+                pass
+            case step:
+                raise IRKitError(
+                    f"cannot differentiate {type(step).__name__} {bind.var.name!r}", span=bind.span
+                )
+
+    def _results(self, bind: Bind) -> list[tuple[Value, int, TensorType]]:
+        """Return value, item and type of each tensor that a binding makes."""
+        kind = bind.var.type
+        if isinstance(kind, TensorType):
+            return [(bind.var, WHOLE, kind)]
+        items = getattr(kind, "items", ())
+        return [(bind.var, at, each) for at, each in enumerate(items)]
+
+    def _reached(self, bind: Bind) -> bool:
+        """Return True if the result depends on what a binding makes."""
+        return any((value, item) in self.gradients for value, item, _ in self._results(bind))
+
+    def _operator(self, step: Op, bind: Bind) -> None:
+        rule = RULES.get(step.name)
+        if rule is None:
+            reason = NOT_DIFFERENTIABLE.get(step.name, "no rule is known for it")
+            raise IRKitError(
+                f"cannot differentiate {step.name} ({bind.var.name!r}): {reason}", span=bind.span
+            )
+        results = self._results(bind)
+        applied = AppliedOp(
+            tuple(tensor_of(arg) for arg in step.args),
+            tuple(self._result(value, item, kind) for value, item, kind in results),
+            tuple(self.gradients.get((value, item)) for value, item, _ in results),
+            attributes(step),
+        )
+        for arg, gradient in zip(step.args, rule(applied), strict=True):
+            if gradient is not None and arg in self.active and is_float(arg):
+                self.add(arg, gradient)
+                self.binding.mark(self.gradients[arg, WHOLE], bind.span)
+
+    def _result(self, value: Value, item: int, kind: TensorType) -> TensorExpr:
+        if item == WHOLE:
+            return tensor_of(value)
+        return tensor_of(self.builder.item(value, item))
+
+    def _branch(self, step: GraphIf, bind: Bind) -> None:
+        outside = [
+            value
+            for value in dict.fromkeys(used_inside(step))
+            if value in self.active and is_float(value)
+        ]
+        given = {
+            (value, item): tensor_of(self.binding.value(gradient))
+            for value, item, _ in self._results(bind)
+            if (gradient := self.gradients.get((value, item))) is not None
+        }
+        sides = (step.then, step.otherwise)
+        bodies = [self._side(body, given, outside) for body in sides]
+        value = self.builder.branch(step.cond, *bodies, name=f"d_{bind.var.name}", span=bind.span)
+        for at, each in enumerate(outside):
+            self.add(each, tensor_of(self.builder.item(value, at)))
+
+    def _side(self, body: Body, given: Gradients, outside: Sequence[Value]) -> Body:
+        """Return a side that runs again, and then computes the gradients of what it uses."""
+        inner = self.builder.inner()
+        again = copy_body(body, inner)
+        sweep = ReverseSweep(inner, Binding(inner), set(outside))
+        for (_, item), gradient in given.items():
+            sweep.add(again if isinstance(again, Value) else again[item], gradient)
+        sweep.run(inner.bindings)
+        found = [sweep.of(value) for value in outside]
+        values = [
+            sweep.binding.value(zeros_like(tensor_of(value)) if each is None else each)
+            for value, each in zip(outside, found, strict=True)
+        ]
+        return inner.body(inner.tuple(*values))

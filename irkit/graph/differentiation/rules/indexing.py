@@ -1,0 +1,73 @@
+"""Operators that join, slice, pad, gather or fill: the gradient goes back to where the elements
+came from."""
+
+from math import prod
+
+import numpy as np
+
+from irkit.graph.differentiation.applied import AppliedOp, Rule, where
+from irkit.graph.differentiation.rules.windows import apart
+from irkit.graph.tensor import TensorExpr, operator
+
+
+def _concat(op: AppliedOp) -> list[TensorExpr | None]:
+    axis, begin, found = op.options.int("axis"), 0, list[TensorExpr | None]()
+    for x in op.args:
+        end = begin + x.extent(axis)
+        found.append(operator("slice", op.dy, begins=(begin,), ends=(end,), axes=(axis,)))
+        begin = end
+    return found
+
+
+def _slice(op: AppliedOp) -> list[TensorExpr | None]:
+    """Put the elements back, zeros between and around them."""
+    (x,), dx = op.args, op.dy
+    names = ("begins", "ends", "strides", "axes")
+    for begin, end, stride, axis in zip(*(op.options.ints(name) for name in names), strict=True):
+        places = range(*slice(begin, end, stride).indices(x.extent(axis)))
+        if not places:
+            dx = operator("pad", dx, pads=_pads(dx.rank, axis, 0, x.extent(axis)))
+            continue
+        if places.step < 0:
+            dx = dx[(*(slice(None),) * axis, slice(None, None, -1))]
+            places = places[::-1]
+        dx = apart(dx, axis, places.step)
+        before, after = places[0], x.extent(axis) - places[-1] - places.step
+        dx = operator("pad", dx, pads=_pads(dx.rank, axis, before, after))
+    return [dx]
+
+
+def _pads(rank: int, axis: int, before: int, after: int) -> tuple[int, ...]:
+    pads = [0] * (2 * rank)
+    pads[axis], pads[rank + axis] = before, after
+    return tuple(pads)
+
+
+def _pad(op: AppliedOp) -> list[TensorExpr | None]:
+    """Crop what was padded, and pad what was cropped."""
+    return [operator("pad", op.dy, pads=tuple(-pad for pad in op.options.ints("pads")))]
+
+
+def _take(op: AppliedOp) -> list[TensorExpr | None]:
+    """Add the gradients of all that came from one place: a product with a matrix that has 1 where
+    an index names a place. A gradient that is not finite therefore reaches every place."""
+    (x, indices), axis = op.args, op.options.int("axis")
+    before, extent, after = x.shape[:axis], x.extent(axis), x.shape[axis + 1 :]
+    number = prod(indices.shape)
+    flat = indices.cast("i64").reshape(1, number)
+    from_front = where(operator("less", flat, 0), flat + extent, flat)
+    inside = operator("minimum", operator("maximum", from_front, 0), max(extent - 1, 0))
+    rows = np.arange(extent, dtype=np.int64).reshape(extent, 1)
+    chosen = operator("equal", inside, rows).cast(x.dtype)
+    parts = op.dy.reshape(prod(before), number, prod(after))
+    return [operator("matmul", chosen, parts).reshape(*x.shape), None]
+
+
+INDEXING: dict[str, Rule] = {
+    "concat": _concat,
+    "slice": _slice,
+    "pad": _pad,
+    "take": _take,
+    "full": lambda op: [],
+    "full_like": lambda op: [None],
+}

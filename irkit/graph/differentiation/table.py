@@ -1,0 +1,43 @@
+"""Every operator: its rule, or the reason why it has none. A test goes over the operators."""
+
+from irkit.graph.differentiation.applied import Rule
+from irkit.graph.differentiation.rules.broadcast import BROADCAST
+from irkit.graph.differentiation.rules.elementwise import ELEMENTWISE
+from irkit.graph.differentiation.rules.indexing import INDEXING
+from irkit.graph.differentiation.rules.linear import LINEAR
+from irkit.graph.differentiation.rules.normalization import NORMALIZATION
+from irkit.graph.differentiation.rules.pooling import POOLING
+from irkit.graph.differentiation.rules.reduction import REDUCTION
+from irkit.graph.differentiation.rules.shaping import SHAPING
+
+_FAMILIES = (
+    ELEMENTWISE,
+    BROADCAST,
+    LINEAR,
+    POOLING,
+    REDUCTION,
+    NORMALIZATION,
+    SHAPING,
+    INDEXING,
+)
+RULES: dict[str, Rule] = {name: rule for family in _FAMILIES for name, rule in family.items()}
+
+_BOOLS = "its result is bools"
+_BITS = "it takes integers and bools only"
+_PLACE = "its result is the place of an element, an integer"
+_INTEGERS = "it takes and returns integers only"
+
+NOT_DIFFERENTIABLE: dict[str, str] = {
+    **dict.fromkeys(("isnan", "isinf", "isfinite"), _BOOLS),
+    **dict.fromkeys(
+        ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _BOOLS
+    ),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), _BOOLS),
+    **dict.fromkeys(("logical_not", "bitwise_and", "bitwise_or", "bitwise_xor"), _BITS),
+    **dict.fromkeys(("shift_left", "shift_right"), _BITS),
+    **dict.fromkeys(("argmax", "argmin"), _PLACE),
+    **dict.fromkeys(("conv_integer", "matmul_integer"), _INTEGERS),
+    "matmul_4bit": "weights packed in 4 bits are for inference; train them unpacked",
+}
+"""Operators that no gradient passes, with the reason. All but ``matmul_4bit`` return no floats, so
+nothing that a float depends on smoothly goes through them."""
