@@ -18,6 +18,10 @@ from irkit.debug.bisect.bisect import (
 from irkit.debug.bisect.culprit import (
     Culprit as Culprit,
 )
+from irkit.debug.bisect.rewrite_states import (
+    RewriteState as RewriteState,
+    RewriteStates as RewriteStates,
+)
 from irkit.debug.bounds.bounds_table import (
     bounds_table as bounds_table,
 )

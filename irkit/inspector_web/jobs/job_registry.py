@@ -7,6 +7,7 @@ from irkit.inspector_web.jobs.guilty_pass import GUILTY
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.llvm_passes import LLVM
 from irkit.inspector_web.jobs.rerun import RERUN
+from irkit.inspector_web.jobs.rewrites import REWRITES
 from irkit.inspector_web.jobs.verdicts import VERDICTS
 
 JOB_KINDS: Mapping[str, JobKind] = {
@@ -16,5 +17,6 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "costs": COSTS,
     "llvm-passes": LLVM,
     "rerun": RERUN,
+    "rewrites": REWRITES,
 }
 """By the name that a request uses."""

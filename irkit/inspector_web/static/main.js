@@ -265,7 +265,8 @@ class Page {
 
   // The views of the chosen step.
   get shows() {
-    const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
+    const rewrites = this.source.canRunJobs && this.step.status === "changed" ? ["rewrites"] : [];
+    const views = this.step.level === "graph" ? ["", ...rewrites, "graph", "time"] : ["", ...rewrites, "nest", ...this.source.nativeViews, "time"];
     return this.source.canRunJobs ? [...views, "rerun"] : views;
   }
 
@@ -275,7 +276,8 @@ class Page {
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
     byId("shows").hidden = shows.length < 2 || show === "rerun";
     for (const button of byId("shows").children) {
-      button.hidden = !shows.includes(button.dataset.show);
+      // The list of passes ends with LLVM’s own.
+      button.hidden = !shows.includes(button.dataset.show) || (button.dataset.show === "llvm-passes" && show !== "llvm-passes");
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
     byId("shows").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -290,7 +292,8 @@ class Page {
     return {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
-      inline: this.isInline, whole: this.place.whole, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
+      run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
+      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
   }

@@ -13,7 +13,7 @@ export class Moves {
     const other = fn !== this.page.place.fn;
     const { show } = this.page.place;
     const away = show === "overview" || show === "rerun";
-    this.page.keep({ step, fn, line: null, llvm: null, show: away ? null : show }, true);
+    this.page.keep({ step, fn, line: null, llvm: null, rewrite: null, show: away ? null : show }, true);
     this.page.showTab("diff");
     if (other || away) this.page.showAll(); else this.page.showStep();
   }

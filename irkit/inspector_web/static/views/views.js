@@ -4,6 +4,7 @@ import { el, fill } from "../dom.js";
 import { graphPicture } from "./graph_picture.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
+import { showRewrites } from "./rewrites.js";
 import { timeTable } from "./pass_times.js";
 
 const UNITS = ["", "k", "M", "G", "T"];
@@ -11,7 +12,8 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` tells which request was the last.
 export async function showOther(show, source, view, given) {
-  if (show === "llvm-passes") { await showLlvmPasses(source, view, given); return; }
+  const own = { "llvm-passes": showLlvmPasses, rewrites: showRewrites }[show];
+  if (own) { await own(source, view, given); return; }
   view.showMessage("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
   try {
