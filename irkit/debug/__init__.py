@@ -39,6 +39,10 @@ from irkit.debug.check.difference import (
     identical as identical,
     is_float as is_float,
 )
+from irkit.debug.check.first_mismatch import (
+    FirstMismatch as FirstMismatch,
+    first_mismatch as first_mismatch,
+)
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,
 )

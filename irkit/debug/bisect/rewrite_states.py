@@ -1,4 +1,4 @@
-"""The program after each rewrite of a pass: the pass runs again with the later ones switched off."""
+"""The program after each rewrite of a pass, which runs again with the later ones switched off."""
 
 from collections.abc import Iterator
 

@@ -38,6 +38,7 @@ MODULES = (
     "jobs/job.js",
     "views/llvm_passes.js",
     "views/rewrites.js",
+    "views/mismatch.js",
     "views/graph_picture.js",
     "views/code_lexer.js",
     "views/mnemonics.js",

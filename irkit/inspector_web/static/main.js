@@ -265,8 +265,9 @@ class Page {
 
   // The views of the chosen step.
   get shows() {
-    const rewrites = this.source.canRunJobs && this.step.status === "changed" ? ["rewrites"] : [];
-    const views = this.step.level === "graph" ? ["", ...rewrites, "graph", "time"] : ["", ...rewrites, "nest", ...this.source.nativeViews, "time"];
+    const own = this.source.canRunJobs && this.step.status === "changed" ? ["rewrites"] : [];
+    if (own.length && this.step.level !== "graph" && (this.verdictOf(this.step)?.status === "differs" || this.place.show === "mismatch")) own.push("mismatch");
+    const views = this.step.level === "graph" ? ["", ...own, "graph", "time"] : ["", ...own, "nest", ...this.source.nativeViews, "time"];
     return this.source.canRunJobs ? [...views, "rerun"] : views;
   }
 
@@ -293,6 +294,8 @@ class Page {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
       run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
+      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
+      onFindGuilty: () => this.runJobs.verdicts.askGuilty().then(() => this.showStep()),
       inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };

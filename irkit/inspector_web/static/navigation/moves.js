@@ -18,6 +18,13 @@ export class Moves {
     if (other || away) this.page.showAll(); else this.page.showStep();
   }
 
+  // Another view of the chosen step, or a line of it.
+  goPlace(changes) {
+    this.page.keep(changes, true);
+    if (changes.line) this.page.openDetails();
+    this.page.showStep(Boolean(changes.line));
+  }
+
   // Go to the first step that changed a kernel.
   goKernel(name) {
     const own = this.page.run.steps.filter((row) => row.function === name);

@@ -4,6 +4,7 @@ import { el, fill } from "../dom.js";
 import { graphPicture } from "./graph_picture.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
+import { showMismatch } from "./mismatch.js";
 import { showRewrites } from "./rewrites.js";
 import { timeTable } from "./pass_times.js";
 
@@ -12,7 +13,7 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` tells which request was the last.
 export async function showOther(show, source, view, given) {
-  const own = { "llvm-passes": showLlvmPasses, rewrites: showRewrites }[show];
+  const own = { "llvm-passes": showLlvmPasses, mismatch: showMismatch, rewrites: showRewrites }[show];
   if (own) { await own(source, view, given); return; }
   view.showMessage("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
