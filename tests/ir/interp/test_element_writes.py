@@ -6,7 +6,7 @@ from irkit.ir import element_writes, interpret, parse
 from irkit.phases import DEFAULT
 from tests.inspector_web.pages import MATMUL
 
-SUM = MATMUL.replace("64", "4")
+SUM = MATMUL.replace("64", "3")
 THROUGH_A_VIEW = """\
 def f(A: f32[16]):
     V = view(A, f32[8], offset=8)
@@ -29,16 +29,16 @@ def test_the_last_write_of_every_element_left_its_value_at_every_stage() -> None
         if not step.changed:
             continue
         rng = np.random.default_rng(0)
-        given = [rng.random((4, 4), dtype=np.float32) for _ in range(3)]
+        given = [rng.random((3, 3), dtype=np.float32) for _ in range(3)]
         result = [each.copy() for each in given]
         interpret(step.after, *result)
-        for at in np.ndindex(4, 4):
+        for at in ((0, 0), (1, 2), (2, 2)):
             found = element_writes(step.after, [each.copy() for each in given], 2, at)
             assert found.error == ""
             assert found.last is not None
             assert found.last.value == result[2][at]
             assert found.last.stmt.buffer.name.startswith("C")
-            assert dict(found.last.iteration)["k"] == 3
+            assert dict(found.last.iteration)["k"] == 2
             assert element_writes(step.after, [each.copy() for each in given], 0, at).count == 0
 
 
@@ -67,5 +67,5 @@ def test_an_array_with_strides_of_its_own_is_followed_in_its_memory() -> None:
 
 
 def test_a_run_that_does_not_end_in_time_says_so() -> None:
-    found = element_writes(parse(SUM), [np.zeros((4, 4), np.float32)] * 3, 2, (3, 3), max_steps=50)
-    assert "50" in found.error
+    found = element_writes(parse(SUM), [*np.zeros((3, 3, 3), np.float32)], 2, (2, 2), max_steps=50)
+    assert "50 steps" in found.error
