@@ -9,6 +9,7 @@ from irkit.inspector_web.jobs.llvm_passes import LLVM
 from irkit.inspector_web.jobs.mismatch import MISMATCH
 from irkit.inspector_web.jobs.rerun import RERUN
 from irkit.inspector_web.jobs.rewrites import REWRITES
+from irkit.inspector_web.jobs.roofline import ROOFLINE
 from irkit.inspector_web.jobs.verdicts import VERDICTS
 
 JOB_KINDS: Mapping[str, JobKind] = {
@@ -20,5 +21,6 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "rerun": RERUN,
     "rewrites": REWRITES,
     "mismatch": MISMATCH,
+    "roofline": ROOFLINE,
 }
 """By the name that a request uses."""

@@ -16,7 +16,7 @@ export async function showRewrites(source, view, given) {
     const [made, info] = await Promise.all([ask({}), source.step(run, step)]);
     if (mine !== view.shown) return;
     if (!made.states?.length) { view.showMessage("empty", el("p", {}, made.note), ruleTable(info.rules, null)); return; }
-    view.inner = new RewritesView(view, made, { ...given, rules: info.rules, ask });
+    view.inner = new RewritesView(view, made, { ...given, rules: info.rules, ask, editor: { file: info.source?.file, button: given.editor } });
     await view.inner.goTo(given.rewrite || given.guilty || made.states[0].first);
   } catch (error) {
     if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
@@ -97,7 +97,13 @@ class RewritesView {
 function rewritePart(each, { editor }) {
   const place = each.place ? copyable(each.place) : null;
   return el("p", { class: "rewrite-rule" }, el("b", {}, each.rule), " ", place, each.code ? el("code", {}, each.code) : null,
-    each.remark ? el("span", { class: "rewrite-remark" }, each.remark) : null, editor?.(each) ?? null);
+    each.remark ? el("span", { class: "rewrite-remark" }, each.remark) : null, editorOf(each.place, editor));
+}
+
+// The editor opens rules that are in the file of the pass.
+function editorOf(place = "", { file, button }) {
+  const [name, line] = place.split(":");
+  return line && name === file ? button(Number(line)) : null;
 }
 
 export function copyable(text) {

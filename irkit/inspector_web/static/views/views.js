@@ -1,6 +1,7 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
 import { el, fill } from "../dom.js";
+import { costView } from "./cost.js";
 import { graphPicture } from "./graph_picture.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
@@ -15,7 +16,7 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 export async function showOther(show, source, view, given) {
   const own = { "llvm-passes": showLlvmPasses, mismatch: showMismatch, rewrites: showRewrites }[show];
   if (own) { await own(source, view, given); return; }
-  view.showMessage("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Running LLVM…"));
+  view.showMessage("empty", el("p", {}, ["nest", "graph", "time", "cost"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
   try {
     const made = await make(show, source, given);
@@ -28,6 +29,7 @@ export async function showOther(show, source, view, given) {
 }
 
 async function make(show, source, given) {
+  if (show === "cost") return costView(source, given);
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPicture(await source.graph(given.right), given);
