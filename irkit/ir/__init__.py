@@ -202,12 +202,15 @@ from irkit.ir.instructions import (
     known_instructions as known_instructions,
 )
 from irkit.ir.interp import (
+    ElementWrite as ElementWrite,
+    ElementWrites as ElementWrites,
     InterpretedFunction as InterpretedFunction,
     MemoryLimit as MemoryLimit,
     OutOfBounds as OutOfBounds,
     Race as Race,
     StepLimit as StepLimit,
     Touch as Touch,
+    element_writes as element_writes,
     evaluate as evaluate,
     find_race as find_race,
     interpret as interpret,

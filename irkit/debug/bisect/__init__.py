@@ -1,4 +1,5 @@
 """Search for the pass that breaks a program, and for the rewrite inside it.
 
-Reading order: culprit (the result), rewrite_search, bisect.
+Reading order: culprit (the result), rewrite_search, rewrite_states (a pass one rewrite at a time),
+bisect.
 """

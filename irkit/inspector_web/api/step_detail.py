@@ -1,14 +1,15 @@
 """Details of one step, and of one line."""
 
-import inspect
 import os
 from typing import Any
 
 import msgspec
 
+from irkit.core import InputError
 from irkit.debug import remarks
-from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES, MOST_SOURCE
+from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES
 from irkit.inspector_web.runs.pass_plan import registry
+from irkit.inspector_web.runs.pass_source import PassSource, source_of
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.runs.steps import COMPARING
 from irkit.inspector_web.text.texts import GIVEN
@@ -25,11 +26,14 @@ class RemarkInfo(msgspec.Struct):
 
 
 class SourceInfo(msgspec.Struct):
-    """Source of a pass: its module (never a path), the line it begins on, and its text."""
+    """Source of a pass: its module, the name of its file (never a path), the line it begins on,
+    and its text; ``own`` if a script of the user's defines it."""
 
     module: str
+    file: str
     line: int
     text: str
+    own: bool = False
 
 
 class RuleInfo(msgspec.Struct):
@@ -88,12 +92,12 @@ def step_info(run: Run, number: int) -> StepInfo:
     step = run.trace[number]
     said = remarks([step])
     total = sum(each.seconds for each in run.trace) or 1.0
-    found = _find(step.name)
+    found, known = _find(step.name), pass_source(run, step.name)
     return StepInfo(
         index=number,
         name=step.name,
         pass_text=step.pass_text,
-        doc=found.doc if found is not None else "",
+        doc=known.doc if known is not None else "",
         options=_options(step, found),
         remarks=[RemarkInfo(each.text, each.function, each.line) for each in said[:MOST_REMARKS]],
         more_remarks=max(0, len(said) - MOST_REMARKS),
@@ -103,20 +107,20 @@ def step_info(run: Run, number: int) -> StepInfo:
         facts=list(step.facts),
         ms=step.seconds * 1e3,
         share=step.seconds / total,
-        source=_source(found),
+        source=_source(known),
     )
 
 
 def _failed(run: Run) -> StepInfo:
     failure = run.loaded.failure
     assert failure is not None
-    found = _find(failure.name)
+    known = pass_source(run, failure.name)
     return StepInfo(
         index=len(run.trace),
         name=failure.name,
         pass_text=failure.pass_text,
-        doc=found.doc if found is not None else "",
-        source=_source(found),
+        doc=known.doc if known is not None else "",
+        source=_source(known),
         failure=str(failure),
         traceback=without_paths(run.loaded.traceback),
         replay=run.loaded.replay,
@@ -145,14 +149,36 @@ def _options(step: Step, found: AnyPass | None) -> dict[str, str]:
     return {name: repr(value)[:200] for name, value in given.items()}
 
 
-def _source(found: AnyPass | None) -> SourceInfo | None:
-    if found is None:
+def pass_source(run: Run, name: str) -> PassSource | None:
+    """Find the source of a pass: built in, installed, or defined by the script of the run."""
+    found = _find(name)
+    if found is not None:
+        return source_of(found)
+    return next((each for each in run.loaded.sources if each.name == name), None)
+
+
+def _source(known: PassSource | None) -> SourceInfo | None:
+    if known is None or not known.text:
         return None
-    try:
-        lines, first = inspect.getsourcelines(inspect.unwrap(found.function))
-    except (OSError, TypeError):
-        return None
-    return SourceInfo(found.function.__module__, first, "".join(lines)[:MOST_SOURCE])
+    file = os.path.basename(known.file)
+    return SourceInfo(known.module, file, known.line, known.text, known.name not in registry())
+
+
+class EditorPlace(msgspec.Struct, frozen=True):
+    """A place to open in an editor: the path of a file on this machine, and the line from 1."""
+
+    file: str
+    line: int
+
+
+def editor_place(run: Run, number: int) -> EditorPlace:
+    """Return where the pass of a step is written. Raises: InputError if that is not known."""
+    at_end = number == len(run.trace) and run.loaded.failure is not None
+    name = run.loaded.failure.name if at_end and run.loaded.failure else run.trace[number].name
+    known = pass_source(run, name)
+    if known is None or not known.file:
+        raise InputError(f"the file of the pass {name!r} is not known here")
+    return EditorPlace(known.file, known.line)
 
 
 def without_paths(text: str) -> str:

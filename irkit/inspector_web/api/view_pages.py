@@ -8,6 +8,7 @@ from irkit.inspector_web.limits import MOST_NEST_ROWS
 from irkit.inspector_web.runs.run import Run, RunStage
 from irkit.inspector_web.text.texts import PrintedFunction
 from irkit.inspector_web.views.graph_view import GraphView, graph_view
+from irkit.inspector_web.views.memory import MemoryPage, memory_accesses
 from irkit.inspector_web.views.nest import NestChange, nest, nest_changes
 from irkit.ir import PrimFunc
 
@@ -36,11 +37,16 @@ def nest_page(left: RunStage, right: RunStage) -> NestPage:
     return NestPage(after.func.name, rows[:MOST_NEST_ROWS], max(0, len(rows) - MOST_NEST_ROWS))
 
 
+def memory_page(stage: RunStage) -> MemoryPage:
+    """List how the lines of a stage of a function access memory."""
+    return memory_accesses(_loops(stage))
+
+
 def _loops(stage: RunStage) -> PrintedFunction:
     for _, part in stage.text.parts:
         if isinstance(part.func, PrimFunc):
             return part
-    raise InputError("this stage has no loop function, so there is no loop nest to show")
+    raise InputError("this stage has no loop function, so there is nothing to show")
 
 
 def graph_page(stage: RunStage) -> GraphPage:

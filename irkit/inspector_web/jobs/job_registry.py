@@ -6,7 +6,10 @@ from irkit.inspector_web.jobs.costs import COST, COSTS
 from irkit.inspector_web.jobs.guilty_pass import GUILTY
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.llvm_passes import LLVM
+from irkit.inspector_web.jobs.mismatch import MISMATCH
 from irkit.inspector_web.jobs.rerun import RERUN
+from irkit.inspector_web.jobs.rewrites import REWRITES
+from irkit.inspector_web.jobs.roofline import ROOFLINE
 from irkit.inspector_web.jobs.verdicts import VERDICTS
 
 JOB_KINDS: Mapping[str, JobKind] = {
@@ -16,5 +19,8 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "costs": COSTS,
     "llvm-passes": LLVM,
     "rerun": RERUN,
+    "rewrites": REWRITES,
+    "mismatch": MISMATCH,
+    "roofline": ROOFLINE,
 }
 """By the name that a request uses."""

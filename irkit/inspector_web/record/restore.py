@@ -30,7 +30,9 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
     trace = load_trace(recorded.path)
     failure = recorded.failure
     if failure is None:
-        return LoadedTrace(trace, recorded.title, source=source, passes=recorded.passes)
+        return LoadedTrace(
+            trace, recorded.title, source=source, passes=recorded.passes, sources=recorded.sources
+        )
     last = trace[-1]
     kind: FailureKind = failure.kind  # pyright: ignore[reportAssignmentType] -- what PassFailed said
     error = PassFailed(
@@ -54,4 +56,5 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
         source,
         recorded.passes,
         failure.left,
+        sources=recorded.sources,
     )

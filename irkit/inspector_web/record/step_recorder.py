@@ -29,6 +29,7 @@ from irkit.inspector_web.runs.pass_plan import (
     placements_left,
     registry,
 )
+from irkit.inspector_web.runs.pass_source import PassSource, source_of
 from irkit.processes import half_of_memory
 from irkit.transform import (
     IR,
@@ -61,12 +62,14 @@ class RecordedFailure(msgspec.Struct, frozen=True):
 
 
 class RecordedTrace(msgspec.Struct, frozen=True):
-    """A trace file that the child wrote. ``passes`` are those that the script defines."""
+    """A trace file that the child wrote. ``passes`` are those that the script defines, and
+    ``sources`` what is written there."""
 
     path: str
     title: str
     failure: RecordedFailure | None = None
     passes: tuple[PassInfo, ...] = ()
+    sources: tuple[PassSource, ...] = ()
 
 
 class TraceRecording(msgspec.Struct, frozen=True):
@@ -241,11 +244,12 @@ def save_traces(recorder: StepRecorder, file: str) -> Iterable[RecordedTrace]:
     title = os.path.basename(file)
     several = len(recorder.groups) > 1
     own = tuple(describe(p) for p in recorder.own.values())
+    sources = tuple(source_of(p) for p in recorder.own.values())
     for at, group in enumerate(recorder.groups):
         path = str(recorder.folder / f"{at}.trace")
         name = f"{title} {at + 1}: {_functions_text(group)}" if several else title
         Trace.of(group.steps, title=name).save(path)
-        yield RecordedTrace(path, name, group.failure, own)
+        yield RecordedTrace(path, name, group.failure, own, sources)
 
 
 def _functions_text(group: StepGroup) -> str:

@@ -168,7 +168,9 @@ class ReportWriter:
         for row in run.steps.rows():
             info = step_info(run, row.index)
             if info.source is not None:
-                self.sources[info.name] = info.source
+                # A report is given to others, who may not have the sources of its author.
+                if not info.source.own:
+                    self.sources[info.name] = info.source
                 info.source = None
             found.append(info)
         return found

@@ -10,6 +10,7 @@ import msgspec
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web.limits import MOST_CACHED_LINES
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
+from irkit.inspector_web.runs.pass_source import PassSource
 from irkit.inspector_web.runs.steps import Filter, Steps
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.lines import LineTable
@@ -42,7 +43,8 @@ class Source(msgspec.Struct, frozen=True):
 class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
     """A trace that was loaded or recorded, and the pass that failed at its end, if any.
 
-    ``source`` is what it was made from; ``passes`` are those that its script defines; ``left``
+    ``source`` is what it was made from; ``passes`` are those that its script defines, ``sources``
+    what is written there; ``left``
     those that did not run because one failed; ``plan`` the requested passes of a second run.
     """
 
@@ -55,6 +57,7 @@ class LoadedTrace(msgspec.Struct, frozen=True, eq=False):
     passes: tuple[PassInfo, ...] = ()
     left: tuple[PassPlacement, ...] = ()
     plan: tuple[PassPlacement, ...] = ()
+    sources: tuple[PassSource, ...] = ()
 
 
 class Run:

@@ -16,8 +16,8 @@ from irkit.debug import chrome_trace
 from irkit.inspector_web.api.blame_page import blame_page
 from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
 from irkit.inspector_web.api.overview import counts, kernel_infos, overview
-from irkit.inspector_web.api.step_detail import line_info, step_info
-from irkit.inspector_web.api.view_pages import graph_page, nest_page
+from irkit.inspector_web.api.step_detail import editor_place, line_info, step_info
+from irkit.inspector_web.api.view_pages import graph_page, memory_page, nest_page
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.rerun import plan
@@ -92,8 +92,15 @@ def create_app(
     answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
     answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
+    answer("/api/memory", lambda w: memory_page(w.stage(_text("state"))), kept=True)
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
     answer("/api/native", lambda w: inspection.native.of(w.stage(_text("state"))))
+    app.add_url_rule(
+        "/api/editor",
+        "editor",
+        lambda: as_json(_editor(ready_workspace(inspection))),
+        methods=["POST"],
+    )
     add_job_routes(app, inspection, kinds)
     return app
 
@@ -150,6 +157,12 @@ def _step(workspace: Workspace) -> object:
     run, number = _number("run"), _number("step")
     workspace.step(run, number)
     return step_info(workspace.runs[run], number)
+
+
+def _editor(workspace: Workspace) -> object:
+    run, number = _number("run"), _number("step")
+    workspace.step(run, number)
+    return editor_place(workspace.runs[run], number)
 
 
 def _blame(workspace: Workspace) -> object:

@@ -19,6 +19,7 @@ import { showRibbon } from "./overview/ribbon.js";
 import { showCrumbs } from "./navigation/crumbs.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
+import { editorButton, startEditor } from "./editor.js";
 import { showOther } from "./views/views.js";
 import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
@@ -32,7 +33,7 @@ class Page {
     this.passes = new PassList((step) => this.moves.goStep(step), (step) => this.moves.goOther(step));
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
-    this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.details = new Details({ editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
     this.overviewPage = new OverviewPage(this);
@@ -67,6 +68,7 @@ class Page {
 
   async begin() {
     startTheme();
+    startEditor(this.source);
     startMenus();
     startSplitters();
     for (const id of ["check-button", "rerun-button"]) byId(id).hidden = !this.source.canRunJobs;
@@ -265,7 +267,9 @@ class Page {
 
   // The views of the chosen step.
   get shows() {
-    const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
+    const own = this.source.canRunJobs && this.step.status === "changed" ? ["rewrites"] : [];
+    if (own.length && this.step.level !== "graph" && (this.verdictOf(this.step)?.status === "differs" || this.place.show === "mismatch")) own.push("mismatch");
+    const views = this.step.level === "graph" ? ["", ...own, "graph", "time"] : ["", ...own, "nest", ...this.source.nativeViews, ...(this.source.canRunJobs ? ["cost"] : []), "time"];
     return this.source.canRunJobs ? [...views, "rerun"] : views;
   }
 
@@ -275,7 +279,8 @@ class Page {
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
     byId("shows").hidden = shows.length < 2 || show === "rerun";
     for (const button of byId("shows").children) {
-      button.hidden = !shows.includes(button.dataset.show);
+      // The list of passes ends with LLVM’s own.
+      button.hidden = !shows.includes(button.dataset.show) || (button.dataset.show === "llvm-passes" && show !== "llvm-passes");
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
     byId("shows").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -290,7 +295,10 @@ class Page {
     return {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
-      inline: this.isInline, whole: this.place.whole, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
+      run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
+      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
+      editor: this.details.editor, onFindGuilty: () => this.runJobs.verdicts.askGuilty().then(() => this.showStep()),
+      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
   }

@@ -2,12 +2,17 @@
 
 Reading order: values (what each operation does), machine (how a program runs), memory (buffers),
 assembler, expressions and statements (from IR to programs), arguments, run; access_log and races
-(runs that note who reads and writes each element).
+(runs that note who reads and writes each element), element_writes (who wrote one element).
 """
 
 from irkit.ir.interp.access_log import (
     Race as Race,
     Touch as Touch,
+)
+from irkit.ir.interp.element_writes import (
+    ElementWrite as ElementWrite,
+    ElementWrites as ElementWrites,
+    element_writes as element_writes,
 )
 from irkit.ir.interp.machine import (
     MemoryLimit as MemoryLimit,

@@ -183,7 +183,7 @@ class RecordingCompiler(StatementCompiler):
 
         def note(r: Registers) -> None:
             here: Place = r[at], r[passed]
-            for element, indices, _ in _elements(r, place, registers, masks, lanes):
+            for element, indices, _ in touched_elements(r, place, registers, masks, lanes):
                 r[log].read(r[offset] + element, here, site, indices)
 
         self.code.emit(note)
@@ -206,7 +206,7 @@ class RecordingCompiler(StatementCompiler):
             here: Place = r[at], r[passed]
             values, kind = lanes_of(r[value], lanes), r[memory].dtype
             # Of several lanes that write the same element, the last one wins.
-            last = {each[0]: each for each in _elements(r, place, indices, masks, lanes)}
+            last = {each[0]: each for each in touched_elements(r, place, indices, masks, lanes)}
             for element, found, lane in last.values():
                 new = values[lane].astype(kind)
                 r[log].write(r[offset] + element, here, site, found, r[memory][element], new)
@@ -214,7 +214,7 @@ class RecordingCompiler(StatementCompiler):
         self.code.emit(note)
 
 
-def _elements(
+def touched_elements(
     r: Registers, place: BufferRegisters, indices: list[int], masks: list[int], lanes: int
 ) -> list[tuple[int, tuple[int, ...], int]]:
     """Return the offset, the indices and the lane of each element that an access touches; an access

@@ -142,6 +142,12 @@ export class Verdicts {
     return { lines, element };
   }
 
+  // The number of the first guilty rewrite of the chosen step, 0 if none is known.
+  guiltyRewrite() {
+    const guilty = this.guilty.get(this.page.place.run);
+    return guilty?.step === this.page.place.step ? guilty.rewrites?.[0]?.number ?? 0 : 0;
+  }
+
   // The panel of the chosen pass.
   show() {
     const { page } = this;

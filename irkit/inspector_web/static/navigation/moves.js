@@ -13,9 +13,16 @@ export class Moves {
     const other = fn !== this.page.place.fn;
     const { show } = this.page.place;
     const away = show === "overview" || show === "rerun";
-    this.page.keep({ step, fn, line: null, llvm: null, show: away ? null : show }, true);
+    this.page.keep({ step, fn, line: null, llvm: null, rewrite: null, show: away ? null : show }, true);
     this.page.showTab("diff");
     if (other || away) this.page.showAll(); else this.page.showStep();
+  }
+
+  // Another view of the chosen step, or a line of it.
+  goPlace(changes) {
+    this.page.keep(changes, true);
+    if (changes.line) this.page.openDetails();
+    this.page.showStep(Boolean(changes.line));
   }
 
   // Go to the first step that changed a kernel.

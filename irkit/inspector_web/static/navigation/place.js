@@ -3,10 +3,10 @@
 const PLACE_NAMES = {
   run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
   blame: "blame", whole: "whole", hide: "hide", details: "details", wrap: "wrap", slow: "slowest", filter: "filter", touches: "touches", line: "line",
-  text: "search", regex: "regex", exact: "case", llvm: "llvm", panes: "panes",
+  text: "search", regex: "regex", exact: "case", llvm: "llvm", rewrite: "rewrite", panes: "panes",
 };
 const FLAGS = new Set(["names", "blame", "whole", "hide", "details", "wrap", "slow", "regex", "exact"]);
-const NUMBERS = new Set(["run", "beside", "step", "llvm"]);
+const NUMBERS = new Set(["run", "beside", "step", "llvm", "rewrite"]);
 
 export function readPlace(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));

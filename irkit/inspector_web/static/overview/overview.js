@@ -4,6 +4,7 @@ import { byId, el, fill, milliseconds, plural } from "../dom.js";
 import { isWrong } from "../jobs/badge.js";
 import { phasesOf } from "./ribbon.js";
 import { labelsOf } from "./labels.js";
+import { showRoofline } from "../views/cost.js";
 import { KernelTable } from "./kernel_table.js";
 import { Matrix } from "./matrix.js";
 
@@ -45,9 +46,15 @@ export class OverviewPage {
     this.alarm = el("div", { class: "alarm-place" });
     const cards = el("div", { class: `cards${names.length ? "" : " single"}` }, this.alarmPart(),
       names.length ? this.matrix.element : null,
-      el("div", { class: "column" }, names.length ? this.table.element : null, slowest(run.steps, given), versions(run)));
+      el("div", { class: "column" }, names.length ? this.table.element : null, names.length && this.page.source.canRunJobs ? this.roofline(labels) : null, slowest(run.steps, given), versions(run)));
     this.cards = cards;
     fill(this.box, cards);
+  }
+
+  roofline(labels) {
+    const box = el("section", { class: "card", "aria-label": "Roofline" });
+    showRoofline(box, this.page.source, { run: this.page.place.run }, { labels, onKernel: (name) => this.page.moves.goKernel(name) });
+    return box;
   }
 
   // The first step that is wrong, in words, with a way to it.

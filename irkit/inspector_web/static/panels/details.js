@@ -11,7 +11,8 @@ function table(rows) {
 }
 
 export class Details {
-  constructor({ onLine, onStep }) {
+  constructor({ onLine, onStep, editor }) {
+    this.editor = editor;
     this.onLine = onLine;
     this.onStep = onStep;
     this.box = byId("details");
@@ -41,7 +42,12 @@ export class Details {
       Object.keys(info.options).length ? part("Options", table(Object.entries(info.options).map(([name, value]) => [name, el("code", {}, value)]))) : null,
       rulesPart(info),
       info.facts.length ? part("Facts in force after it", el("p", { class: "facts" }, ...info.facts.map((fact) => el("span", { class: "fact" }, fact)))) : null,
-      info.source ? sourcePart(info) : null);
+      info.source ? this.sourcePart(info) : null);
+  }
+
+  sourcePart(info) {
+    const { module, file, line, text } = info.source;
+    return el("details", { class: "source" }, el("summary", {}, "Source of the pass"), el("p", {}, `${file || module}, line ${line} `, this.editor()), el("pre", { tabindex: 0 }, text));
   }
 
   remarksPart(info) {
@@ -97,7 +103,3 @@ function numberRows(row, info, total) {
   return found;
 }
 
-function sourcePart(info) {
-  const { module, line, text } = info.source;
-  return el("details", { class: "source" }, el("summary", {}, "Source of the pass"), el("p", {}, `${module}, line ${line}`), el("pre", { tabindex: 0 }, text));
-}

@@ -6,6 +6,7 @@ import { asLines } from "../diff/rows.js";
 export class ReportSource {
   canCompare = true;
   canRunJobs = false;
+  canOpenEditor = false;
 
   constructor(data) {
     this.data = data;

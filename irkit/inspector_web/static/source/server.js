@@ -39,10 +39,13 @@ export class ServerSource {
   async touching(run, fn, text, wanted) { return (await this.whole("touching", { run, function: fn, text }, wanted)).steps; }
   diff(left, right, names) { return this.ask("diff", { left, right, names: names ? 1 : 0 }); }
   lines(state, from, to) { return this.ask("lines", { state, from, to }); }
+  canOpenEditor = true;
+  editor(run, step) { return this.ask("editor", { run, step }, { method: "POST" }); }
   step(run, step) { return this.ask("step", { run, step }); }
   line(state, line, wanted) { return this.whole("line", { state, line }, wanted); }
   plan(run, fn) { return this.ask("plan", { run, function: fn }); }
   nest(left, right) { return this.ask("nest", { left, right }); }
+  memory(state) { return this.ask("memory", { state }); }
   graph(state) { return this.ask("graph", { state }); }
   native(state) { return this.ask("native", { state }); }
   async blame(state, wanted) { return (await this.whole("blame", { state }, wanted)).runs; }

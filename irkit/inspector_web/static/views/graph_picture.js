@@ -6,7 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 160, height: 40 };
 const ZOOM = { step: 1.25, most: 3 };
 
-function svg(tag, given = {}, ...children) {
+export function svg(tag, given = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
   made.append(...children);

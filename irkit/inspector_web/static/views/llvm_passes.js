@@ -2,7 +2,7 @@
 
 import { DiffView } from "../diff/diff_view.js";
 import { el, fill, plural } from "../dom.js";
-import { asLines } from "../diff/rows.js";
+import { TextChain } from "../diff/text_chain.js";
 import { runJob, JobProgress } from "../jobs/job.js";
 
 // Show them in place of the difference; `view` tells which request was the last.
@@ -20,24 +20,6 @@ export async function showLlvmPasses(source, view, given) {
   }
 }
 
-// A data source for differences, from the data that came with the list.
-class LlvmTexts {
-  constructor(made) {
-    this.made = made;
-    this.texts = made.texts.map((ahead) => { let at = 0; return ahead.map((each) => (at += each)); });
-  }
-
-  async diff(left, right) {
-    const [before, after] = [this.texts[left], this.texts[right]];
-    const each = this.made.passes[left];
-    return { ...each, exact: true, left: before.length, right: after.length, html: this.made.html, left_lines: asLines(before), right_lines: asLines(after) };
-  }
-
-  async lines(state, from, to) {
-    return this.texts[state].slice(from - 1, to).map((at) => this.made.html[at]);
-  }
-}
-
 class LlvmView {
   constructor(outer, made, given) {
     this.made = made;
@@ -52,7 +34,7 @@ class LlvmView {
     fill(outer.view, el("div", { class: "llvm-passes" },
       el("nav", { "aria-label": "LLVM's passes" }, el("p", { class: "note" }, said, " ", el("span", { class: "by-key" }, "Keys ", el("kbd", {}, ","), " ", el("kbd", {}, "."))), el("ol", {}, ...this.buttons.map((each) => el("li", {}, each)))),
       el("div", { class: "llvm-shown" }, this.title, this.box)));
-    this.diff = new DiffView(new LlvmTexts(made), { onLine: () => null, onChange: () => outer.follow(this.diff), view: this.box });
+    this.diff = new DiffView(new TextChain(made, made.passes), { onLine: () => null, onChange: () => outer.follow(this.diff), view: this.box });
     this.at = 0;
   }
 

@@ -1,9 +1,12 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
 import { el, fill } from "../dom.js";
+import { costView } from "./cost.js";
 import { graphPicture } from "./graph_picture.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
+import { showMismatch } from "./mismatch.js";
+import { showRewrites } from "./rewrites.js";
 import { timeTable } from "./pass_times.js";
 
 const UNITS = ["", "k", "M", "G", "T"];
@@ -11,8 +14,9 @@ const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
 // Show one of them in place of the difference; `view` tells which request was the last.
 export async function showOther(show, source, view, given) {
-  if (show === "llvm-passes") { await showLlvmPasses(source, view, given); return; }
-  view.showMessage("empty", el("p", {}, ["nest", "graph", "time"].includes(show) ? "Drawing…" : "Running LLVM…"));
+  const own = { "llvm-passes": showLlvmPasses, mismatch: showMismatch, rewrites: showRewrites }[show];
+  if (own) { await own(source, view, given); return; }
+  view.showMessage("empty", el("p", {}, ["nest", "graph", "time", "cost"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
   try {
     const made = await make(show, source, given);
@@ -25,6 +29,7 @@ export async function showOther(show, source, view, given) {
 }
 
 async function make(show, source, given) {
+  if (show === "cost") return costView(source, given);
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPicture(await source.graph(given.right), given);
