@@ -4,7 +4,7 @@ import webbrowser
 
 import click
 
-from irkit.cli.flags.files import FILE
+from irkit.cli.flags.files import FILE_OR_FOLDER
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
 from irkit.cli.flags.schedule_flag import WORD
@@ -21,7 +21,7 @@ from irkit.phases import ScheduleChoice
 
 
 @click.command("inspect")
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=FILE_OR_FOLDER)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
@@ -55,10 +55,11 @@ def inspect_(
 ) -> None:
     """Show in the browser what every pass did.
 
-    FILES are traces (irkit compile --trace), ONNX models (.onnx), IR text (.irs) or Python scripts
-    (.py). Models, IR and scripts are lowered, or run, in a separate process with limits; of a
-    script, the calls of irkit.lower, build, compile or a pipeline are shown. Several files can be
-    compared.
+    FILES are traces (irkit compile --trace), ONNX models (.onnx), IR text (.irs), Python scripts
+    (.py), or what another compiler printed after its passes: LLVM's -print-after-all and
+    -print-changed, MLIR's --mlir-print-ir-after-all and its folder of files. Models, IR and scripts
+    are lowered, or run, in a separate process with limits; of a script, the calls of irkit.lower,
+    build, compile or a pipeline are shown. Several files can be compared.
 
     Only someone who has the printed address can connect; stop with Ctrl-C.
 
@@ -66,6 +67,7 @@ def inspect_(
       irkit inspect model.onnx
       irkit inspect kernel.py --watch
       irkit inspect before.trace after.trace --port 8080 --no-open
+      opt -O2 f.ll -print-changed=quiet -o f.bc 2> dump.txt; irkit inspect dump.txt
     """
     if not is_loopback(host) and not expose:
         raise IRKitError(

@@ -50,6 +50,13 @@ MOST_ADDED = 100
 MOST_PLANNED = 500
 """Passes in a plan of a run."""
 
+MOST_DUMP_BYTES = 1 << 28
+"""Dump of another compiler. Units: bytes."""
+MOST_DUMPED = 20_000
+"""Steps that are read from a dump."""
+MOST_DUMP_FILES = 50_000
+"""Files in a folder of dumps."""
+
 # A child process that exceeds its limits is killed, and the page says so.
 LOAD_LIMITS = Limits(seconds=600.0, memory=16 << 30)
 """To open a file: a large model is compiled."""

@@ -1,6 +1,7 @@
 """Open the files that the user names, and open them again when they change.
 
-Traces are read here; models, IR text and scripts are run in a child with limits of time and memory.
+Traces are read here; models, IR text and scripts are run, and dumps of other compilers are read, in
+a child with limits of time and memory.
 """
 
 import os
@@ -22,7 +23,7 @@ from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
 from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED
 from irkit.inspector_web.record.progress import progress_of
-from irkit.inspector_web.record.record import FILE_KINDS, NOTHING, FileKind, record, warm_up
+from irkit.inspector_web.record.record import NOTHING, FileKind, file_kind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.run import LoadedTrace, Source
@@ -69,7 +70,7 @@ class Inspection:
             "converters": tuple(converters),
         }
         self.files, self.watch, self.limits = tuple(files), watch, limits
-        self.title = ", ".join(os.path.basename(file) for file in files)
+        self.title = ", ".join(os.path.basename(os.path.abspath(file)) for file in files)
         self.lock = threading.RLock()
         self.workspace: Workspace | None = None
         self.message = ""
@@ -130,7 +131,7 @@ class Inspection:
 
     def _make_ready(self) -> None:
         """Start the next child in advance: starting it takes longer than most programs do."""
-        if not any(os.path.splitext(file)[1].lower() in FILE_KINDS for file in self.files):
+        if not any(file_kind(file) for file in self.files if os.path.exists(file)):
             return
         child = Child(self.limits, env=self._env)
         with self.lock:
@@ -201,7 +202,7 @@ class Inspection:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _load(self, file: str) -> list[LoadedTrace]:
-        kind = FILE_KINDS.get(os.path.splitext(file)[1].lower())
+        kind = file_kind(file)
         if kind is None:
             trace = load_trace(file)
             self._notes += [trace.damage] * bool(trace.damage)

@@ -88,7 +88,7 @@ def step_info(run: Run, number: int) -> StepInfo:
     step = run.trace[number]
     said = remarks([step])
     total = sum(each.seconds for each in run.trace) or 1.0
-    found = _find(step.name)
+    found = None if run.is_text else _find(step.name)
     return StepInfo(
         index=number,
         name=step.name,
@@ -110,7 +110,7 @@ def step_info(run: Run, number: int) -> StepInfo:
 def _failed(run: Run) -> StepInfo:
     failure = run.loaded.failure
     assert failure is not None
-    found = _find(failure.name)
+    found = None if run.is_text else _find(failure.name)
     return StepInfo(
         index=len(run.trace),
         name=failure.name,

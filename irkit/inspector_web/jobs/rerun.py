@@ -13,6 +13,7 @@ import msgspec
 from irkit.core import Function, InputError, IRKitError, IRModule
 from irkit.debug import trace_step
 from irkit.graph import GRAPH_LEVEL, GraphFunc
+from irkit.inspector_web.jobs.chosen_steps import refuse_text
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.record import lower_all, read_module
@@ -82,6 +83,7 @@ def plan(run: Run, function: str) -> RunPlan:
 
     Raises: InputError if the run has no such function.
     """
+    refuse_text(run, "Running passes again")
     own = [step for step in run.trace if step.function == function]
     failure = run.loaded.failure
     failed_here = failure is not None and failure.function == function

@@ -35,6 +35,7 @@ MODULES = (
     "views/pass_times.js",
     "jobs/badge.js",
     "jobs/job.js",
+    "jobs/unavailable.js",
     "views/llvm_passes.js",
     "views/graph_picture.js",
     "views/code_lexer.js",
@@ -84,7 +85,8 @@ def report(
     """Return the HTML of a report.
 
     ``checked`` are the verdicts on the steps of each run, if there are any. ``native_of`` compiles
-    the final stage of each function; without it, the report has no machine code.
+    the final stage of each function; without it, the report has no machine code. ``title`` names
+    the files, for the command that opens them with what a report cannot do.
     """
     data = msgspec.json.encode(ReportWriter(workspace, native_of).data(title, checked))
     packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")

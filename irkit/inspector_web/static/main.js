@@ -20,6 +20,7 @@ import { showCrumbs } from "./navigation/crumbs.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
 import { showOther } from "./views/views.js";
+import { Unavailable } from "./jobs/unavailable.js";
 import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
 
@@ -33,6 +34,7 @@ class Page {
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
     this.overviewPage = new OverviewPage(this);
@@ -59,6 +61,10 @@ class Page {
   get isModel() { return this.run.functions.length > 1 || this.run.steps.some((row) => row.level === "graph"); }
   get isOverview() { return this.place.show === "overview"; }
 
+  // Another compiler made the run, so its IR is only text.
+  get isText() { return Boolean(this.overview?.runs[this.place.run]?.steps.some((row) => row.level === "text")); }
+  get canRun() { return this.source.canRunJobs && !this.isText; }
+
   // Change the place without drawing anything.
   keep(changes, isNew = false) {
     Object.assign(this.place, changes);
@@ -69,7 +75,6 @@ class Page {
     startTheme();
     startMenus();
     startSplitters();
-    for (const id of ["check-button", "rerun-button"]) byId(id).hidden = !this.source.canRunJobs;
     connect(this);
     if (this.source.canRunJobs) takeFiles(this);
     await this.waiting.poll();
@@ -158,6 +163,7 @@ class Page {
     byId("body").dataset.view = isOverview ? "overview" : "step";
     byId("overview").hidden = !isOverview;
     byId("view-menu").hidden = byId("list-menu").hidden = isOverview;
+    this.unavailable.mark();
     showCrumbs(this);
     this.showBand();
   }
@@ -244,7 +250,7 @@ class Page {
     if (!this.ready) return;
     const { run, step } = this.place;
     if (this.isOverview) return;
-    if (this.step.status === "failed") this.openDetails();
+    if (this.step.status === "failed" || (this.isText && this.step.remarks)) this.openDetails();
     this.showFrame();
     this.passes.choose(step);
     fillStages(this.overview, this.place, this.source.canCompare, this.besideState && stageName(this.overview, this.besideState));
@@ -265,8 +271,9 @@ class Page {
 
   // The views of the chosen step.
   get shows() {
+    if (this.isText) return this.run.steps.some((row) => row.ms) ? ["", "time"] : [""];
     const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
-    return this.source.canRunJobs ? [...views, "rerun"] : views;
+    return this.canRun ? [...views, "rerun"] : views;
   }
 
   async showView(left, right, scroll) {

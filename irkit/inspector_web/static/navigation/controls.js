@@ -64,7 +64,7 @@ function keysOf(page) {
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
     c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
     v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
-    e: ready(() => { if (page.source.canRunJobs) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
+    e: ready(page.unavailable.unless(() => moves.goShow(page.place.show === "rerun" ? "" : "rerun"))),
     d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")),
     0: ready(() => moves.goShow("overview")),
     ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),
