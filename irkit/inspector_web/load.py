@@ -21,7 +21,7 @@ from irkit.frontend.onnx import Shapes
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
-from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED
+from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED, PASS_LIMITS
 from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.record import NOTHING, FileKind, file_kind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
@@ -36,7 +36,8 @@ WATCH_INTERVAL = 0.2
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=False):
-    """State of the page's files. ``revision`` grows each time the files have been opened."""
+    """State of the page's files. ``revision`` grows each time the files have been opened. ``runs``
+    if the page can ask for jobs, and ``edits`` if it can also send IR that it has changed."""
 
     state: Literal["working", "ready", "failed"]
     title: str
@@ -47,6 +48,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=False):
     seconds: float = 0.0
     message: str = ""
     watching: bool = False
+    runs: bool = True
+    edits: bool = True
 
 
 class Inspection:
@@ -62,6 +65,9 @@ class Inspection:
         values: Mapping[str, Any] = NOTHING,
         converters: Sequence[str] = (),
         schedule: ScheduleChoice | None = None,
+        runs: bool = True,
+        edits: bool = True,
+        pass_limits: Limits = PASS_LIMITS,
     ) -> None:
         self._env = {} if schedule is None else {VARIABLE: schedule}
         self.model_options: dict[str, Any] = {
@@ -70,6 +76,8 @@ class Inspection:
             "converters": tuple(converters),
         }
         self.files, self.watch, self.limits = tuple(files), watch, limits
+        self.pass_limits = pass_limits
+        self.runs, self.edits = runs, runs and edits
         self.title = ", ".join(os.path.basename(os.path.abspath(file)) for file in files)
         self.lock = threading.RLock()
         self.workspace: Workspace | None = None
@@ -113,7 +121,7 @@ class Inspection:
         self._notes.clear()
         try:
             loaded = [each for file in self.files for each in self._load(file)]
-            made: Workspace | None = Workspace([*loaded, *added])
+            made: Workspace | None = Workspace([*loaded, *added], self.pass_limits)
             message = "\n".join(self._notes)
         except (IRKitError, OSError, MemoryError) as error:
             made, message = None, _error_text(error)
@@ -187,6 +195,8 @@ class Inspection:
             seconds=time.monotonic() - begun if working else 0.0,
             message=message,
             watching=self.watch,
+            runs=self.runs,
+            edits=self.edits,
         )
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ from irkit.inspector_web.runs.pass_plan import (
     placements_left,
     registry,
 )
-from irkit.processes import half_of_memory
+from irkit.processes import Limits, half_of_memory
 from irkit.transform import (
     IR,
     AnyPass,
@@ -42,6 +42,7 @@ from irkit.transform import (
     apply_here,
 )
 
+NO_TIME_LIMIT = Limits(seconds=None, memory=half_of_memory())
 MOST_RUNS = 20
 MOST_STEPS = 20_000
 
@@ -179,14 +180,15 @@ def _unchanged_step(error: PassFailed) -> Step:
 
 
 @contextmanager
-def record_steps(recorder: StepRecorder) -> Generator[None]:
-    """Record the steps of every pipeline that runs in this process.
+def record_steps(recorder: StepRecorder, limits: Limits = NO_TIME_LIMIT) -> Generator[None]:
+    """Record the steps of every pipeline that runs in this process; ``limits`` are those of each
+    pass.
 
     Passes that are not irkit's run in another process, so that one that crashes is part of the
     recording. One that cannot be named there is in the last report of this process.
     """
     original = Pipeline.steps
-    isolation = Isolation(memory=half_of_memory(), own=False, watch=_reported)
+    isolation = Isolation(seconds=limits.seconds, memory=limits.memory, own=False, watch=_reported)
 
     def steps(
         self: Pipeline,

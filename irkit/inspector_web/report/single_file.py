@@ -43,6 +43,7 @@ MODULES = (
     "views/panes.js",
     "views/views.js",
     "jobs/rerun.js",
+    "jobs/edit.js",
     "jobs/upload.js",
     "panels/details.js",
     "navigation/moves.js",

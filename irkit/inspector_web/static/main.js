@@ -3,6 +3,7 @@
 import { RunJobs } from "./jobs/run_jobs.js";
 import { Beside, pairMark, pairNote } from "./panels/beside.js";
 import { connect } from "./navigation/controls.js";
+import { Edit } from "./jobs/edit.js";
 import { Details } from "./panels/details.js";
 import { DiffView } from "./diff/diff_view.js";
 import { byId, el, fill, plural } from "./dom.js";
@@ -37,6 +38,7 @@ class Page {
     this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
+    this.edit = new Edit(this);
     this.overviewPage = new OverviewPage(this);
     this.palette = new Palette(source, {
       place: () => this.place,
@@ -227,7 +229,8 @@ class Page {
   // The stage of the other run that corresponds to the chosen step.
   get besideState() {
     const { beside, fn } = this.place;
-    if (beside === null) return null;
+    // What was edited by hand is compared with what stood there before.
+    if (beside === null || this.step.name === "(edit)") return null;
     const partner = this.beside.partner(this.place.step);
     if (partner) return `${beside}.${partner.step}.a`;
     const first = this.overview.runs[beside].steps.find((row) => row.function === fn);
@@ -273,14 +276,14 @@ class Page {
   get shows() {
     if (this.isText) return this.run.steps.some((row) => row.ms) ? ["", "time"] : [""];
     const views = this.step.level === "graph" ? ["", "graph", "time"] : ["", "nest", ...this.source.nativeViews, "time"];
-    return this.canRun ? [...views, "rerun"] : views;
+    return this.canRun ? [...views, "rerun", "edit"] : views;
   }
 
   async showView(left, right, scroll) {
     if (this.isModel) await this.kernels();
     const shows = this.shows;
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
-    byId("shows").hidden = shows.length < 2 || show === "rerun";
+    byId("shows").hidden = shows.length < 2 || show === "rerun" || show === "edit";
     for (const button of byId("shows").children) {
       button.hidden = !shows.includes(button.dataset.show);
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
@@ -289,6 +292,7 @@ class Page {
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
     if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);
+    if (show === "edit") return this.edit.show(this.place.run, this.place.step);
     return showOther(show, this.source, this.view, this.viewGiven(left, right));
   }
 
