@@ -4,11 +4,12 @@ import webbrowser
 
 import click
 
-from irkit.cli.flags.files import FILE
+from irkit.cli.flags.files import FILE_OR_FOLDER
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.core import IRKitError
+from irkit.inspector_web.limits import PASS_LIMITS
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server import (
     LOOPBACK,
@@ -18,10 +19,11 @@ from irkit.inspector_web.server import (
     new_access_rules,
 )
 from irkit.phases import ScheduleChoice
+from irkit.processes import Limits
 
 
 @click.command("inspect")
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=FILE_OR_FOLDER)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
@@ -37,6 +39,23 @@ from irkit.phases import ScheduleChoice
     help="Address to listen on. Anything but this machine needs --expose.",
 )
 @click.option("--expose", is_flag=True, help="With --host: let other machines connect.")
+@click.option(
+    "--pass-timeout",
+    type=click.FloatRange(min=0, max=3600, min_open=True),
+    metavar="SECONDS",
+    default=PASS_LIMITS.seconds,
+    show_default=True,
+    help="Stop a pass that takes longer when passes run again.",
+)
+@click.option(
+    "--pass-memory",
+    type=click.IntRange(min=1),
+    metavar="MIB",
+    help="Stop a pass that takes more memory.  [default: half of the machine's]",
+)
+@click.option(
+    "--read-only", is_flag=True, help="Only show: refuse checks, runs, edits and uploads."
+)
 @WORD
 @SHAPE
 @VALUE
@@ -48,6 +67,9 @@ def inspect_(
     watch: bool,
     host: str,
     expose: bool,
+    pass_timeout: float,
+    pass_memory: int | None,
+    read_only: bool,
     schedule: ScheduleChoice | None,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
@@ -55,24 +77,27 @@ def inspect_(
 ) -> None:
     """Show in the browser what every pass did.
 
-    FILES are traces (irkit compile --trace), ONNX models (.onnx), IR text (.irs) or Python scripts
-    (.py). Models, IR and scripts are lowered, or run, in a separate process with limits; of a
-    script, the calls of irkit.lower, build, compile or a pipeline are shown. Several files can be
-    compared.
+    FILES are traces (irkit compile --trace), ONNX models (.onnx), IR text (.irs), Python scripts
+    (.py), or what another compiler printed after its passes: LLVM's -print-after-all and
+    -print-changed, MLIR's --mlir-print-ir-after-all and its folder of files. Models, IR and scripts
+    are lowered, or run, in a separate process with limits; of a script, the calls of irkit.lower,
+    build, compile or a pipeline are shown. Several files can be compared.
 
-    Only someone who has the printed address can connect; stop with Ctrl-C.
+    Only someone who has the printed address can connect; stop with Ctrl-C. IR can be edited on the
+    page, unless the server listens on another address or with --read-only.
 
     \b
       irkit inspect model.onnx
       irkit inspect kernel.py --watch
       irkit inspect before.trace after.trace --port 8080 --no-open
+      opt -O2 f.ll -print-changed=quiet -o f.bc 2> dump.txt; irkit inspect dump.txt
     """
     if not is_loopback(host) and not expose:
         raise IRKitError(
             f"{host} lets other machines connect, and the page shows your models",
             hint="Add --expose to allow that; who knows the address with its token can look.",
         )
-    rules = new_access_rules(host)
+    rules = new_access_rules(host, read_only=read_only)
     fixed = fixed_inputs(shapes, values)
     inspection = Inspection(
         files,
@@ -81,6 +106,9 @@ def inspect_(
         values=fixed.values,
         converters=converters,
         schedule=schedule,
+        runs=not read_only,
+        edits=is_loopback(host),
+        pass_limits=_pass_limits(pass_timeout, pass_memory),
     )
     try:
         server = Server(create_app(inspection, rules), rules, host=host, port=port)
@@ -92,3 +120,8 @@ def inspect_(
         server.run()
     finally:
         inspection.close()
+
+
+def _pass_limits(seconds: float, memory: int | None) -> Limits:
+    most = PASS_LIMITS.memory if memory is None else memory << 20
+    return Limits(seconds=seconds, memory=most)

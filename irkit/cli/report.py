@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.files import FILE_OR_FOLDER, NEW_FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
 from irkit.core import IRKitError, atomic_write
@@ -16,7 +16,7 @@ from irkit.inspector_web.report import as_json, as_junit, as_markdown, report
 
 
 @click.command("report")
-@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.argument("files", nargs=-1, required=True, type=FILE_OR_FOLDER)
 @click.option(
     "-o", "--output", type=NEW_FILE, help="Write an HTML page of one file, which needs no network."
 )
@@ -52,8 +52,8 @@ def report_(
 ) -> None:
     """Write what every pass did to files that need no server.
 
-    FILES are traces, models, IR text or scripts, as for irkit inspect. The exit code is 1 if a pass
-    failed or, with --check, changed what the program computes.
+    FILES are traces, models, IR text, scripts or dumps, as for irkit inspect. The exit code is 1 if
+    a pass failed or, with --check, changed what the program computes.
 
     \b
       irkit report model.trace -o report.html

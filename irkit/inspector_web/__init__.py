@@ -4,10 +4,11 @@ Reading order: text (the printed text of every step, as numbers of lines), diff 
 between two texts), views (what else can be known of a printed function: blame, search, loop nest,
 graph, machine code), runs (the runs on one page), api (what the page asks for, as plain structs),
 record (make traces in a child process), jobs (work that takes a while, such as checking every
-step), load (open the files that the user names), server (the routes), report (a run as a file that
-needs no server). single_flight computes a value once for all threads that ask for it. static/ runs
-in the browser: main.js puts the page together, source/ fetches the data, panels/, diff/, views/ and
-jobs/ show it, navigation/ is where one can go and what clicks and keys do.
+step), dumps (what other compilers print, as steps of text), load (open the files that the user
+names), server (the routes), report (a run as a file that needs no server). single_flight computes a
+value once for all threads that ask for it. static/ runs in the browser: main.js puts the page
+together, source/ fetches the data, panels/, diff/, views/ and jobs/ show it, navigation/ is where
+one can go and what clicks and keys do.
 
 What takes long is computed once and shared (``single_flight``), and requests hold no lock of the
 whole. The server keeps nothing that a reload would lose: where one is on the page stands in the
@@ -25,6 +26,12 @@ from irkit.inspector_web.diff.rows import (
 from irkit.inspector_web.diff.terminal import printed_diff as printed_diff
 from irkit.inspector_web.diff.up_to_names import (
     diff_up_to_names as diff_up_to_names,
+)
+from irkit.inspector_web.dumps.dump import (
+    DumpDamage as DumpDamage,
+    Dumped as Dumped,
+    DumpReader as DumpReader,
+    dump_lines as dump_lines,
 )
 from irkit.inspector_web.runs.align import (
     Pair as Pair,

@@ -3,7 +3,7 @@
 Limits of jobs stand with the jobs, those of the ways to compare texts with the ways.
 """
 
-from irkit.processes import Limits
+from irkit.processes import Limits, half_of_memory
 
 # A cache is emptied from its oldest entry on; what is gone is computed again.
 MOST_CACHED_TEXT = 20_000_000
@@ -41,6 +41,8 @@ MOST_ROWS = 200
 # What comes with a request comes from outside.
 MOST_POSTED = 1 << 16
 """Body of a request. Units: bytes."""
+MOST_ASKED = 1 << 20
+"""Body of a request for a job, which can hold edited IR. Units: bytes."""
 MOST_PATTERN = 1_000
 """Regular expression in a search, or text that steps are filtered by. Units: characters."""
 MOST_SEARCHED = 2_000
@@ -50,7 +52,16 @@ MOST_ADDED = 100
 MOST_PLANNED = 500
 """Passes in a plan of a run."""
 
+MOST_DUMP_BYTES = 1 << 28
+"""Dump of another compiler. Units: bytes."""
+MOST_DUMPED = 20_000
+"""Steps that are read from a dump."""
+MOST_DUMP_FILES = 50_000
+"""Files in a folder of dumps."""
+
 # A child process that exceeds its limits is killed, and the page says so.
+PASS_LIMITS = Limits(seconds=60.0, memory=half_of_memory())
+"""To run one pass again."""
 LOAD_LIMITS = Limits(seconds=600.0, memory=16 << 30)
 """To open a file: a large model is compiled."""
 NATIVE_LIMITS = Limits(seconds=30.0, memory=4 << 30)

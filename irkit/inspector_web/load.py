@@ -1,6 +1,7 @@
 """Open the files that the user names, and open them again when they change.
 
-Traces are read here; models, IR text and scripts are run in a child with limits of time and memory.
+Traces are read here; models, IR text and scripts are run, and dumps of other compilers are read, in
+a child with limits of time and memory.
 """
 
 import os
@@ -20,9 +21,9 @@ from irkit.frontend.onnx import Shapes
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
-from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED
+from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED, PASS_LIMITS
 from irkit.inspector_web.record.progress import progress_of
-from irkit.inspector_web.record.record import FILE_KINDS, NOTHING, FileKind, record, warm_up
+from irkit.inspector_web.record.record import NOTHING, FileKind, file_kind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.run import LoadedTrace, Source
@@ -35,7 +36,8 @@ WATCH_INTERVAL = 0.2
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=False):
-    """State of the page's files. ``revision`` grows each time the files have been opened."""
+    """State of the page's files. ``revision`` grows each time the files have been opened. ``runs``
+    if the page can ask for jobs, and ``edits`` if it can also send IR that it has changed."""
 
     state: Literal["working", "ready", "failed"]
     title: str
@@ -46,6 +48,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=False):
     seconds: float = 0.0
     message: str = ""
     watching: bool = False
+    runs: bool = True
+    edits: bool = True
 
 
 class Inspection:
@@ -61,6 +65,9 @@ class Inspection:
         values: Mapping[str, Any] = NOTHING,
         converters: Sequence[str] = (),
         schedule: ScheduleChoice | None = None,
+        runs: bool = True,
+        edits: bool = True,
+        pass_limits: Limits = PASS_LIMITS,
     ) -> None:
         self._env = {} if schedule is None else {VARIABLE: schedule}
         self.model_options: dict[str, Any] = {
@@ -69,7 +76,9 @@ class Inspection:
             "converters": tuple(converters),
         }
         self.files, self.watch, self.limits = tuple(files), watch, limits
-        self.title = ", ".join(os.path.basename(file) for file in files)
+        self.pass_limits = pass_limits
+        self.runs, self.edits = runs, runs and edits
+        self.title = ", ".join(os.path.basename(os.path.abspath(file)) for file in files)
         self.lock = threading.RLock()
         self.workspace: Workspace | None = None
         self.message = ""
@@ -112,7 +121,7 @@ class Inspection:
         self._notes.clear()
         try:
             loaded = [each for file in self.files for each in self._load(file)]
-            made: Workspace | None = Workspace([*loaded, *added])
+            made: Workspace | None = Workspace([*loaded, *added], self.pass_limits)
             message = "\n".join(self._notes)
         except (IRKitError, OSError, MemoryError) as error:
             made, message = None, _error_text(error)
@@ -130,7 +139,7 @@ class Inspection:
 
     def _make_ready(self) -> None:
         """Start the next child in advance: starting it takes longer than most programs do."""
-        if not any(os.path.splitext(file)[1].lower() in FILE_KINDS for file in self.files):
+        if not any(file_kind(file) for file in self.files if os.path.exists(file)):
             return
         child = Child(self.limits, env=self._env)
         with self.lock:
@@ -186,6 +195,8 @@ class Inspection:
             seconds=time.monotonic() - begun if working else 0.0,
             message=message,
             watching=self.watch,
+            runs=self.runs,
+            edits=self.edits,
         )
 
     def close(self) -> None:
@@ -201,7 +212,7 @@ class Inspection:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _load(self, file: str) -> list[LoadedTrace]:
-        kind = FILE_KINDS.get(os.path.splitext(file)[1].lower())
+        kind = file_kind(file)
         if kind is None:
             trace = load_trace(file)
             self._notes += [trace.damage] * bool(trace.damage)

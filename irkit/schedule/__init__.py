@@ -55,6 +55,9 @@ from irkit.schedule.state.references import (
 from irkit.schedule.trace.differential_check import (
     Reference as Reference,
 )
+from irkit.schedule.trace.python_text import (
+    read_schedule as read_schedule,
+)
 from irkit.schedule.trace.schedule_trace import (
     Ref as Ref,
     ScheduleTrace as ScheduleTrace,

@@ -145,10 +145,14 @@ class Client(FlaskClient):
 
 
 def client_of(
-    inspection: Inspection, *, let_in: bool = True, kinds: Mapping[str, JobKind] = JOB_KINDS
+    inspection: Inspection,
+    *,
+    let_in: bool = True,
+    kinds: Mapping[str, JobKind] = JOB_KINDS,
+    read_only: bool = False,
 ) -> Client:
     """Make a client, which has the cookie if it is let in."""
-    rules = new_access_rules()
+    rules = new_access_rules(read_only=read_only)
     rules.port = 4321
     app = create_app(inspection, rules, kinds)
     app.test_client_class = Client

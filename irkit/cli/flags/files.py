@@ -8,6 +8,7 @@ import click
 from irkit.core import IRKitError
 
 FILE = click.Path(exists=True, dir_okay=False)
+FILE_OR_FOLDER = click.Path(exists=True)
 NEW_FILE = click.Path(dir_okay=False)
 NEW_FOLDER = click.Path(file_okay=False)
 

@@ -92,7 +92,8 @@ def step_info(run: Run, number: int) -> StepInfo:
     step = run.trace[number]
     said = remarks([step])
     total = sum(each.seconds for each in run.trace) or 1.0
-    found, known = _find(step.name), pass_source(run, step.name)
+    found = None if run.is_text else _find(step.name)
+    known = None if run.is_text else pass_source(run, step.name)
     return StepInfo(
         index=number,
         name=step.name,
@@ -114,7 +115,7 @@ def step_info(run: Run, number: int) -> StepInfo:
 def _failed(run: Run) -> StepInfo:
     failure = run.loaded.failure
     assert failure is not None
-    known = pass_source(run, failure.name)
+    known = None if run.is_text else pass_source(run, failure.name)
     return StepInfo(
         index=len(run.trace),
         name=failure.name,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq
 
-from irkit.core import tokens
 from irkit.inspector_web.text.highlight import Marks, cut_line
+from irkit.inspector_web.text.lexers import OWN, Lexer
 
 MOST_PAIRS = 4_096
 """Limit of pairs of lines that are compared; in larger hunks lines pair up in order."""
@@ -18,24 +18,24 @@ ALIKE = 0.5
 """Least share of common words of two lines that can be a pair."""
 
 
-def pair_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def pair_lines(old: Sequence[str], new: Sequence[str], lexer: Lexer = OWN) -> list[tuple[int, int]]:
     """Pair the most similar lines of two short texts, in order on both sides."""
     if not old or not new:
         return []
     if len(old) == len(new):
-        return [(at, at) for at in range(len(old)) if _is_alike(old[at], new[at])]
+        return [(at, at) for at in range(len(old)) if _is_alike(old[at], new[at], lexer)]
     if len(old) * len(new) > MOST_PAIRS:
         count = min(len(old), len(new))
-        return [(at, at) for at in range(count) if _is_alike(old[at], new[at])]
-    return _best([_words(line) for line in old], [_words(line) for line in new])
+        return [(at, at) for at in range(count) if _is_alike(old[at], new[at], lexer)]
+    return _best([_words(line, lexer) for line in old], [_words(line, lexer) for line in new])
 
 
-def _is_alike(old: str, new: str) -> bool:
-    return _likeness(_words(old), _words(new)) >= ALIKE
+def _is_alike(old: str, new: str, lexer: Lexer) -> bool:
+    return _likeness(_words(old, lexer), _words(new, lexer)) >= ALIKE
 
 
-def _words(line: str) -> Counter[str]:
-    return Counter(token for token in tokens(cut_line(line)) if not token.isspace())
+def _words(line: str, lexer: Lexer) -> Counter[str]:
+    return Counter(token for token in lexer.cut(cut_line(line)) if not token.isspace())
 
 
 def _likeness(old: Counter[str], new: Counter[str]) -> float:
@@ -66,9 +66,11 @@ def _best(old: list[Counter[str]], new: list[Counter[str]]) -> list[tuple[int, i
     return found[::-1]
 
 
-def changed_words(old: str, new: str) -> tuple[Marks, Marks]:
+def changed_words(
+    old: str, new: str, lexers: tuple[Lexer, Lexer] = (OWN, OWN)
+) -> tuple[Marks, Marks]:
     """Return the tokens of two lines that differ, on each side."""
-    left, right = tokens(cut_line(old)), tokens(cut_line(new))
+    left, right = lexers[0].cut(cut_line(old)), lexers[1].cut(cut_line(new))
     if len(left) * len(right) > MOST_CELLS:
         return ((0, len(left)),), ((0, len(right)),)
     gone: list[tuple[int, int]] = []

@@ -95,15 +95,18 @@ def _equal_rows(
 def _changed_rows(
     difference: Diff, table: LineTable, hunk: Hunk, with_marks: bool
 ) -> Iterator[Row]:
-    old = table.text(difference.before[hunk[0] : hunk[1]])
-    new = table.text(difference.after[hunk[2] : hunk[3]])
+    ids = difference.before[hunk[0] : hunk[1]], difference.after[hunk[2] : hunk[3]]
+    old, new = map(table.text, ids)
+    lexer = table.lexer(int(ids[0][0] if len(old) else ids[1][0]))
     i = j = 0
-    for pair in [*pair_lines(old, new), (len(old), len(new))]:
+    for pair in [*pair_lines(old, new, lexer), (len(old), len(new))]:
         yield from (Row("removed", left=hunk[0] + at + 1) for at in range(i, pair[0]))
         yield from (Row("added", right=hunk[2] + at + 1) for at in range(j, pair[1]))
         i, j = pair[0] + 1, pair[1] + 1
         if pair[0] < len(old):
-            marks = changed_words(old[pair[0]], new[pair[1]]) if with_marks else ((), ())
+            lexers = table.lexer(int(ids[0][pair[0]])), table.lexer(int(ids[1][pair[1]]))
+            words = old[pair[0]], new[pair[1]]
+            marks = changed_words(*words, lexers) if with_marks else ((), ())
             yield Row("changed", hunk[0] + i, hunk[2] + j, *marks)
 
 

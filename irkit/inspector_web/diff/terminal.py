@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from irkit.core import tokens
 from irkit.inspector_web.diff.line_diff import Diff
 from irkit.inspector_web.diff.rows import Row, inline, side_by_side
 from irkit.inspector_web.text.highlight import Marks, cut_line
+from irkit.inspector_web.text.lexers import Lexer
 from irkit.inspector_web.text.lines import LineTable
 
 _SIGNS = {"removed": "-", "added": "+", "same": " "}
@@ -38,15 +38,16 @@ def _line(row: Row, difference: Diff, table: LineTable) -> Text:
     text = cut_line(table.lines[int(ids[at - 1])])
     made = Text(f"{_SIGNS[row.kind]} ", style=_COLOURS[row.kind])
     made.append(_printable(text))
-    for begin, end in _spans(text, row.left_marks if row.left else row.right_marks):
+    lexer = table.lexer(int(ids[at - 1]))
+    for begin, end in _spans(text, row.left_marks if row.left else row.right_marks, lexer):
         made.stylize(_MARK_STYLES[row.kind], begin + 2, end + 2)
     return made
 
 
-def _spans(text: str, marks: Marks) -> list[tuple[int, int]]:
+def _spans(text: str, marks: Marks, lexer: Lexer) -> list[tuple[int, int]]:
     """Convert ranges of tokens to ranges of characters."""
     starts = [0]
-    for token in tokens(text):
+    for token in lexer.cut(text):
         starts.append(starts[-1] + len(token))
     last = len(starts) - 1
     return [(starts[min(begin, last)], starts[min(end, last)]) for begin, end in marks]

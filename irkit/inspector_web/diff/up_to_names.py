@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 
-from irkit.core import token_class, tokens
 from irkit.inspector_web.diff.lcs import common_lines
 from irkit.inspector_web.diff.line_diff import Diff, diff_lines
+from irkit.inspector_web.text.lexers import OWN, Lexer
 from irkit.inspector_web.text.lines import Ids, LineTable
 
 _NAME_LINES = ("names(", "@names(")
@@ -23,8 +23,9 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
         return diff_lines(before, after)
     shapes = LineTable()
     lines = table.lines
-    cut = {at: _tokens_without_names(lines[at]) for at in map(int, np.union1d(before, after))}
-    shape = {at: _shape(words) for at, words in cut.items()}
+    both: list[int] = np.union1d(before, after).tolist()
+    cut = {at: _tokens_without_names(lines[at], table.lexer(at)) for at in both}
+    shape = {at: _shape(words, table.lexer(at)) for at, words in cut.items()}
     old = shapes.number(shape[at] for at in before.tolist())
     new = shapes.number(shape[at] for at in after.tolist())
     kept = common_lines(old, new)
@@ -32,7 +33,11 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
     pairs = list(zip(kept.before.tolist(), kept.after.tolist(), strict=True))
     functions = _functions(before, lines), _functions(after, lines)
     renamings = _renamings(
-        pairs, functions, [cut[at] for at in before.tolist()], [cut[at] for at in after.tolist()]
+        pairs,
+        functions,
+        [cut[at] for at in before.tolist()],
+        [cut[at] for at in after.tolist()],
+        [table.lexer(at) for at in before.tolist()],
     )
     left = renamed.number(
         _rename(cut[at], renamings.get(place, {}))
@@ -43,16 +48,16 @@ def diff_up_to_names(before: Ids, after: Ids, table: LineTable) -> Diff:
     return Diff(before, after, found)
 
 
-def _tokens_without_names(line: str) -> list[str]:
+def _tokens_without_names(line: str, lexer: Lexer) -> list[str]:
     """Split a line into tokens; all lines that only give names have the same tokens."""
-    if line.lstrip().startswith(_NAME_LINES):
+    if lexer is OWN and line.lstrip().startswith(_NAME_LINES):
         indent = line[: len(line) - len(line.lstrip())]
         return [indent, "names"] if indent else ["names"]
-    return tokens(line)
+    return lexer.cut(line)
 
 
-def _shape(words: list[str]) -> str:
-    return "".join("\0" if token_class(word) == "v" else word for word in words)
+def _shape(words: list[str], lexer: Lexer) -> str:
+    return "".join("\0" if lexer.kind(word) == "v" else word for word in words)
 
 
 def _rename(words: list[str], renaming: dict[str, str]) -> str:
@@ -74,13 +79,14 @@ def _renamings(
     functions: tuple[list[int], list[int]],
     old: list[list[str]],
     new: list[list[str]],
+    lexers: list[Lexer],
 ) -> dict[int, dict[str, str]]:
     """Find which name became which in each function; the most frequent pairs win."""
     votes: dict[int, Counter[tuple[str, str]]] = {}
     for i, j in pairs:
         place = votes.setdefault(functions[0][i], Counter())
         for word, other in zip(old[i], new[j], strict=False):
-            if token_class(word) == "v":
+            if lexers[i].kind(word) == "v":
                 place[word, other] += 1
     return {place: _one_to_one(counted) for place, counted in votes.items()}
 

@@ -37,6 +37,15 @@ class ChosenSteps(msgspec.Struct, frozen=True):
         return tuple(step.index for step in self.steps)
 
 
+def refuse_text(run: Run, what: str) -> None:
+    """Refuse what needs the meaning of IR. Raises: InputError if another compiler made the run."""
+    if run.is_text:
+        raise InputError(
+            f"{what} needs to know what the IR means, and another compiler made this one",
+            hint="Differences, blame, search, comparisons and reports need its text only.",
+        )
+
+
 def choose_steps(
     workspace: Workspace, number: int, function: str | None, step: int | None, careful: bool
 ) -> ChosenSteps:
@@ -45,6 +54,7 @@ def choose_steps(
     Raises: InputError if there is no such run, function or step, or if the step failed.
     """
     run = workspace.run(number)
+    refuse_text(run, "Running a program")
     if step is not None:
         found = workspace.step(number, step)
         if found is None:

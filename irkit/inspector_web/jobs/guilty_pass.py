@@ -20,6 +20,7 @@ from irkit.inspector_web.jobs.chosen_steps import (
     RUN_JOB_LIMITS,
     ChosenSteps,
     choose_steps,
+    refuse_text,
 )
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.verdicts import (
@@ -191,6 +192,7 @@ def run_guilty(path: str, numbers: Sequence[int], source: Source | None) -> Guil
 
 def bisect_run(run: Run) -> GuiltyPass:
     """Find the guilty pass of a run in a child. Raises: ChildDied if it crashes or is stopped."""
+    refuse_text(run, "Bisecting")
     chosen = ChosenSteps(run, tuple(run.trace))
     with (
         tempfile.TemporaryDirectory(prefix="irkit-bisect-") as folder,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from irkit.inspector_web.jobs.costs import COST, COSTS
+from irkit.inspector_web.jobs.edit import EDITED
 from irkit.inspector_web.jobs.guilty_pass import GUILTY
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.llvm_passes import LLVM
@@ -22,5 +23,6 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "rewrites": REWRITES,
     "mismatch": MISMATCH,
     "roofline": ROOFLINE,
+    "edit": EDITED,
 }
 """By the name that a request uses."""

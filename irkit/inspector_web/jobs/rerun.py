@@ -13,6 +13,7 @@ import msgspec
 from irkit.core import Function, InputError, IRKitError, IRModule
 from irkit.debug import trace_step
 from irkit.graph import GRAPH_LEVEL, GraphFunc
+from irkit.inspector_web.jobs.chosen_steps import refuse_text
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.record import lower_all, read_module
@@ -25,6 +26,7 @@ from irkit.inspector_web.record.step_recorder import (
     save_traces,
 )
 from irkit.inspector_web.runs.pass_plan import (
+    EDIT,
     PassPlacement,
     RunPlan,
     changes,
@@ -38,7 +40,7 @@ from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import LOOP_LEVEL
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE
-from irkit.processes import Limits
+from irkit.processes import Limits, half_of_memory
 from irkit.transform import (
     IR,
     AnyPass,
@@ -51,7 +53,8 @@ from irkit.transform import (
     sub_pipeline,
 )
 
-LIMITS = Limits(seconds=600.0, memory=16 << 30)
+LIMITS = Limits(seconds=3600.0, memory=half_of_memory())
+"""Of a whole run. Each pass has limits of its own, so that one that hangs or leaks is named."""
 MOST_TITLE = 120
 
 
@@ -75,6 +78,7 @@ class RerunInput(msgspec.Struct, frozen=True, eq=False):
     whole: bool
     ir: IR | None
     title: str
+    limits: Limits
 
 
 def plan(run: Run, function: str) -> RunPlan:
@@ -82,6 +86,7 @@ def plan(run: Run, function: str) -> RunPlan:
 
     Raises: InputError if the run has no such function.
     """
+    refuse_text(run, "Running passes again")
     own = [step for step in run.trace if step.function == function]
     failure = run.loaded.failure
     failed_here = failure is not None and failure.function == function
@@ -118,7 +123,8 @@ def find(workspace: Workspace, wanted: RerunRequest) -> RerunInput:
     source = run.loaded.source
     reads = now.whole and source is not None and source.kind != "script"
     ir = None if reads else _initial_ir_of_run(run, wanted.function, now.whole)
-    return RerunInput(run, wanted.passes, phases, now.whole, ir, title)
+    limits = workspace.pass_limits
+    return RerunInput(run, wanted.passes, phases, now.whole, ir, title, limits)
 
 
 def _initial_ir_of_run(run: Run, function: str, whole: bool) -> IR:
@@ -127,7 +133,8 @@ def _initial_ir_of_run(run: Run, function: str, whole: bool) -> IR:
     if not whole:
         for step in run.trace:
             if step.function == function:
-                return step.before
+                # A run that begins with an edit starts from what was edited.
+                return step.after if step.name == EDIT else step.before
         assert failure is not None
         return failure.before
     return _first_module(run.trace, failure)
@@ -156,7 +163,7 @@ def send(found: RerunInput, folder: Path) -> tuple[object, ...]:
         graph = isinstance(found.ir, (IRModule, GraphFunc))
         Trace((trace_step(GRAPH_LEVEL if graph else LOOP_LEVEL, found.ir),)).save(path)
     on = tuple(each for each in found.passes if each.on)
-    return path, found.run.loaded.source, on, found.phases, str(folder)
+    return path, found.run.loaded.source, on, found.phases, found.limits, str(folder)
 
 
 def rerun(
@@ -164,6 +171,7 @@ def rerun(
     source: Source | None,
     passes: Sequence[PassPlacement],
     phases: Sequence[tuple[str, int, str]],
+    limits: Limits,
     folder: str,
 ) -> TraceRecording:
     """Run passes and record them; the child calls this.
@@ -173,11 +181,11 @@ def rerun(
     """
     recorder = StepRecorder(Path(folder))
     report_progress("reading")
-    loaded = _load_passes(passes, source)
+    loaded = load_passes(passes, source)
     ir = _initial_ir(path, source)
     try:
-        with record_steps(recorder):
-            _run(ir, loaded, phases)
+        with record_steps(recorder, limits):
+            run_passes(ir, loaded, phases)
     except PassFailed:
         pass  # Its group holds the failure.
     if not recorder.groups:
@@ -185,10 +193,10 @@ def rerun(
     return TraceRecording(tuple(save_traces(recorder, "run again")), ())
 
 
-_PlacedPasses = Sequence[tuple[PassPlacement, AnyPass]]
+PlacedPasses = Sequence[tuple[PassPlacement, AnyPass]]
 
 
-def _load_passes(passes: Sequence[PassPlacement], source: Source | None) -> _PlacedPasses:
+def load_passes(passes: Sequence[PassPlacement], source: Source | None) -> PlacedPasses:
     """Find the passes; the script runs until it has shown all those that it defines."""
     foreign = {each.name for each in passes if each.name not in registry()}
     own: Mapping[str, AnyPass] = {}
@@ -209,7 +217,8 @@ def _initial_ir(path: str, source: Source | None) -> IR:
     return read_module(source)
 
 
-def _run(ir: IR, loaded: _PlacedPasses, phases: Sequence[tuple[str, int, str]]) -> None:
+def run_passes(ir: IR, loaded: PlacedPasses, phases: Sequence[tuple[str, int, str]]) -> None:
+    """Run passes in their phases; on a graph, also those that the kernels made of it go through."""
     loops = DEFAULT.then(LEGALIZE)
     placed = {
         level.name: [(at.phase, p) for at, p in loaded if at.level == level.name]

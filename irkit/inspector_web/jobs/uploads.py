@@ -1,4 +1,4 @@
-"""Uploads: a model, IR text or a trace that the page sends becomes a new run.
+"""Uploads: a model, IR text, a trace or a dump that the page sends becomes a new run.
 
 The file may come from anybody, so a child with limits reads it. It is stored under a number, and
 its name is only shown. No other file is read: a model with external data is refused.
@@ -29,8 +29,13 @@ MOST_UPLOADS = 50
 MOST_NAME = 80
 LIMITS = Limits(seconds=600.0, memory=8 << 30)
 
-UploadKind = Literal["model", "text", "trace"]
-SUFFIXES: Mapping[str, UploadKind] = {".onnx": "model", ".irs": "text", ".trace": "trace"}
+UploadKind = Literal["model", "text", "trace", "dump"]
+SUFFIXES: Mapping[str, UploadKind] = {
+    ".onnx": "model",
+    ".irs": "text",
+    ".trace": "trace",
+    **dict.fromkeys((".txt", ".log", ".mlir", ".ll", ".jsonl"), "dump"),
+}
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -43,8 +48,10 @@ class Upload(msgspec.Struct, frozen=True):
 
     @property
     def source(self) -> Source | None:
-        """Return the source to make runs from again; None for a trace."""
-        return None if self.kind == "trace" else Source(self.kind, self.path, own=False)
+        """Return the source to make runs from again; None for a trace or a dump."""
+        if self.kind in ("trace", "dump"):
+            return None
+        return Source(self.kind, self.path, own=False)
 
 
 class Uploads:

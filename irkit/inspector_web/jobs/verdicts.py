@@ -23,6 +23,7 @@ from irkit.inspector_web.jobs.chosen_steps import (
     ChosenSteps,
     choose_steps,
     keep_result,
+    refuse_text,
 )
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.record.absent_constants import fill_constants
@@ -289,6 +290,7 @@ def run_verdicts(
 
 def check_run(run: Run) -> StepVerdicts:
     """Check all steps of a run in a child. Raises: ChildDied if the child crashes or is stopped."""
+    refuse_text(run, "Checking passes")
     chosen = ChosenSteps(run, tuple(run.trace))
     with (
         tempfile.TemporaryDirectory(prefix="irkit-check-") as folder,

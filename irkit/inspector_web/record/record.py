@@ -10,6 +10,7 @@ from typing import Any, Literal
 from irkit.core import IRKitError, IRModule, as_target
 from irkit.frontend.onnx import Shapes
 from irkit.graph import GraphFunc, parse_module
+from irkit.inspector_web.record.dump_recording import record_dump
 from irkit.inspector_web.record.own_onnx import import_own_onnx
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.script import run_script
@@ -34,8 +35,21 @@ from irkit.phases import (
 from irkit.transform import PassFailed, Pipeline
 
 NOTHING: Mapping[str, Any] = {}
-FileKind = Literal["model", "text", "script"]
+FileKind = Literal["model", "text", "script", "dump"]
 FILE_KINDS: dict[str, FileKind] = {".onnx": "model", ".irs": "text", ".py": "script"}
+_TRACE_SUFFIX, _TRACE_BEGINS = ".trace", b"irkit-trace "
+
+
+def file_kind(path: str) -> FileKind | None:
+    """Return how a file is opened: by its suffix, or as a dump of another compiler; None for a
+    trace."""
+    suffix = os.path.splitext(path)[1].lower()
+    if os.path.isdir(path):
+        return "dump"
+    if suffix in FILE_KINDS or suffix == _TRACE_SUFFIX:
+        return FILE_KINDS.get(suffix)
+    with open(path, "rb") as opened:
+        return None if opened.read(len(_TRACE_BEGINS)) == _TRACE_BEGINS else "dump"
 
 
 def warm_up() -> None:
@@ -58,6 +72,8 @@ def record(
     the user's ``own``. A pass that fails is part of the recording. Raises: IRKitError if there is
     nothing to show.
     """
+    if kind == "dump":
+        return record_dump(file, folder)
     again = f"irkit inspect {shlex.quote(os.path.relpath(file))}" if own else ""
     recorder = StepRecorder(Path(folder), again)
     source = Source(kind, file, own, shapes, values, converters)

@@ -30,7 +30,7 @@ from irkit.inspector_web.runs.pass_plan import (
     registry,
 )
 from irkit.inspector_web.runs.pass_source import PassSource, source_of
-from irkit.processes import half_of_memory
+from irkit.processes import Limits, half_of_memory
 from irkit.transform import (
     IR,
     AnyPass,
@@ -43,6 +43,7 @@ from irkit.transform import (
     apply_here,
 )
 
+NO_TIME_LIMIT = Limits(seconds=None, memory=half_of_memory())
 MOST_RUNS = 20
 MOST_STEPS = 20_000
 
@@ -182,14 +183,15 @@ def _unchanged_step(error: PassFailed) -> Step:
 
 
 @contextmanager
-def record_steps(recorder: StepRecorder) -> Generator[None]:
-    """Record the steps of every pipeline that runs in this process.
+def record_steps(recorder: StepRecorder, limits: Limits = NO_TIME_LIMIT) -> Generator[None]:
+    """Record the steps of every pipeline that runs in this process; ``limits`` are those of each
+    pass.
 
     Passes that are not irkit's run in another process, so that one that crashes is part of the
     recording. One that cannot be named there is in the last report of this process.
     """
     original = Pipeline.steps
-    isolation = Isolation(memory=half_of_memory(), own=False, watch=_reported)
+    isolation = Isolation(seconds=limits.seconds, memory=limits.memory, own=False, watch=_reported)
 
     def steps(
         self: Pipeline,

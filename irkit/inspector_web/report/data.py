@@ -1,6 +1,7 @@
 """All that the page can ask for, as one struct: texts, differences and details, each line once."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from functools import partial
 
@@ -41,6 +42,7 @@ class ReportData(msgspec.Struct):
     """
 
     title: str
+    command: str
     overview: object
     html: list[str]
     texts: list[list[int]]
@@ -88,6 +90,7 @@ class ReportWriter:
             info.title = os.path.basename(info.title)
         return ReportData(
             title=title,
+            command=f"irkit inspect {shlex.join(title.split(', '))}",
             overview={"runs": infos},
             html=self.lines.html,
             texts=self.texts,

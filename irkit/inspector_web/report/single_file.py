@@ -37,6 +37,7 @@ MODULES = (
     "views/pass_times.js",
     "jobs/badge.js",
     "jobs/job.js",
+    "jobs/unavailable.js",
     "views/llvm_passes.js",
     "views/rewrites.js",
     "views/mismatch.js",
@@ -49,6 +50,7 @@ MODULES = (
     "views/cost.js",
     "views/views.js",
     "jobs/rerun.js",
+    "jobs/edit.js",
     "jobs/upload.js",
     "panels/details.js",
     "navigation/moves.js",
@@ -90,7 +92,8 @@ def report(
     """Return the HTML of a report.
 
     ``checked`` are the verdicts on the steps of each run, if there are any. ``native_of`` compiles
-    the final stage of each function; without it, the report has no machine code.
+    the final stage of each function; without it, the report has no machine code. ``title`` names
+    the files, for the command that opens them with what a report cannot do.
     """
     data = msgspec.json.encode(ReportWriter(workspace, native_of).data(title, checked))
     packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")

@@ -14,6 +14,9 @@ from irkit.passes import installed_passes
 from irkit.phases import DEFAULT, GRAPH, LEGALIZE
 from irkit.transform import AnyPass, Attempt, Registry, Step, render_spec
 
+EDIT = "(edit)"
+"""The name of the step that stands for what a user changed by hand; no pass can have it."""
+
 PHASES = {
     GRAPH_LEVEL.name: GRAPH.phases,
     LOOP_LEVEL.name: (*DEFAULT.phases, *LEGALIZE.phases),
@@ -106,6 +109,11 @@ def placement_of(level: str, phase: int, p: AnyPass) -> PassPlacement:
     return PassPlacement(level, phase, p.name, _option_texts(p.options))
 
 
+def placement_of_step(step: Step) -> PassPlacement:
+    """Return the placement of the pass of a step."""
+    return PassPlacement(step.level.name, step.phase, step.name, _option_texts(step.options))
+
+
 def _option_texts(options: Mapping[str, object]) -> dict[str, str]:
     return {name: _option_text(name, value) for name, value in options.items()}
 
@@ -118,7 +126,7 @@ def placements_of_steps(steps: Iterable[Step]) -> tuple[PassPlacement, ...]:
         level = step.level.name
         own = step.function, level, step.phase, step.pass_text
         seen[own] = seen.get(own, 0) + 1
-        made = PassPlacement(level, step.phase, step.name, _option_texts(step.options))
+        made = placement_of_step(step)
         found.setdefault((level, step.phase, step.pass_text, seen[own]), made)
     return tuple(found.values())
 

@@ -13,6 +13,7 @@ from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
 from irkit.inspector_web.runs.pass_source import PassSource
 from irkit.inspector_web.runs.steps import Filter, Steps
 from irkit.inspector_web.single_flight import SingleFlight
+from irkit.inspector_web.text.dump_text import TEXT_LEVEL
 from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Text, Texts
 from irkit.inspector_web.views.blame import Blame
@@ -21,7 +22,7 @@ from irkit.inspector_web.views.origin import Origins, origins
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, PassFailed, Trace
 
-LEVELS = (LOOP_LEVEL, GRAPH_LEVEL)
+LEVELS = (LOOP_LEVEL, GRAPH_LEVEL, TEXT_LEVEL)
 """The levels of the traces that can be looked at."""
 
 
@@ -32,7 +33,7 @@ class Source(msgspec.Struct, frozen=True):
     The user named it on the command line (``own``), or it was uploaded; then it is not a script.
     """
 
-    kind: Literal["model", "text", "script"]
+    kind: Literal["model", "text", "script", "dump"]
     path: str
     own: bool = True
     shapes: Mapping[str, Sequence[int | str]] = {}
@@ -82,6 +83,11 @@ class Run:
     def origins(self, ir: IR) -> Origins:
         """Return where the lines of a function or module come from, from a cache if possible."""
         return self._origins.get(id(ir), lambda: origins(self.texts, ir))
+
+    @property
+    def is_text(self) -> bool:
+        """True if another compiler made the run, so that its IR is only text."""
+        return any(step.level is TEXT_LEVEL for step in self.trace)
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from irkit.inspector_web.diff.line_diff import Diff, diff_lines
 from irkit.inspector_web.diff.up_to_names import diff_up_to_names
 from irkit.inspector_web.limits import MOST_COMPARED
 from irkit.inspector_web.single_flight import SingleFlight
+from irkit.inspector_web.text.dump_text import TEXT
 from irkit.inspector_web.text.lines import Places
 from irkit.inspector_web.text.texts import Texts, functions_in
 from irkit.inspector_web.views.search import lines_with
@@ -188,7 +189,8 @@ class Steps:
 
     def _sized(self, index: int, until: float = math.inf) -> StepRow:
         row = self._rows[index]
-        if row.before is None:
+        # Text has no nodes that could be counted.
+        if row.before is None and row.level != TEXT:
             step, sizes = self.trace[index], self._sizes
             before = _size(step.before, sizes, until)
             after = None if before is None else _size(step.after, sizes, until)
@@ -240,7 +242,8 @@ def _row(step: Step) -> StepRow:
 
 def _failed_row(failure: PassFailed, index: int) -> StepRow:
     attempt = failure.attempt
-    size = _size(failure.before, {})
+    is_text = attempt is not None and attempt.level.name == TEXT
+    size = None if is_text else _size(failure.before, {})
     return StepRow(
         index=index,
         level=attempt.level.name if attempt is not None else "",

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from irkit.core import InputError
 from irkit.inspector_web.diff.line_diff import Diff, diff_lines
 from irkit.inspector_web.diff.up_to_names import diff_up_to_names
-from irkit.inspector_web.limits import MOST_CACHED_LINES, MOST_RESPONSE_BYTES
+from irkit.inspector_web.limits import MOST_CACHED_LINES, MOST_RESPONSE_BYTES, PASS_LIMITS
 from irkit.inspector_web.runs.run import LoadedTrace, Run, RunStage
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.highlight import Highlighter
 from irkit.inspector_web.text.lines import LineTable
+from irkit.processes import Limits
 from irkit.transform import Step
 
 _REF = re.compile(r"(\d{1,4})\.(\d{1,7})\.([ab])\Z")
@@ -20,9 +21,10 @@ KEY_BYTES = 500
 
 
 class Workspace:
-    """The runs on one page."""
+    """The runs on one page. ``pass_limits`` are those of each pass that runs again."""
 
-    def __init__(self, loaded: Iterable[LoadedTrace]) -> None:
+    def __init__(self, loaded: Iterable[LoadedTrace], pass_limits: Limits = PASS_LIMITS) -> None:
+        self.pass_limits = pass_limits
         self.table = LineTable()
         self.colours = Highlighter(self.table)
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(loaded))

@@ -18,6 +18,7 @@ from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
 from irkit.inspector_web.api.overview import counts, kernel_infos, overview
 from irkit.inspector_web.api.step_detail import editor_place, line_info, step_info
 from irkit.inspector_web.api.view_pages import graph_page, memory_page, nest_page
+from irkit.inspector_web.jobs.edit import editable
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.rerun import plan
@@ -90,6 +91,7 @@ def create_app(
     answer("/api/search", _search)
     answer("/api/beside", _beside)
     answer("/api/chrome", lambda w: msgspec.Raw(chrome_trace(w.run(_number("run")).trace)))
+    answer("/api/editable", lambda w: editable(w.run(_number("run")), _number("step")))
     answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
     answer("/api/memory", lambda w: memory_page(w.stage(_text("state"))), kept=True)

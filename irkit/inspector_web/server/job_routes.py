@@ -16,6 +16,11 @@ from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.server.security import UPLOAD as UPLOAD_PATH
 
+NO_EDITS = (
+    "IR can be edited only if the server listens on this machine, and was not started with "
+    "--read-only"
+)
+
 
 class JobRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of a request for a job."""
@@ -36,6 +41,8 @@ def add_job_routes(
             job_request = msgspec.json.decode(request.get_data(), type=JobRequest)
         except (msgspec.DecodeError, RecursionError) as error:
             return _refused(InputError(f"this is not a request for a job: {error}"))
+        if job_request.kind == "edit" and not inspection.edits:
+            return _refused(InputError(NO_EDITS))
         try:
             with inspection.lock:
                 id = jobs.submit(workspace, kinds, job_request.kind, bytes(job_request.arguments))

@@ -15,7 +15,7 @@ import msgspec
 from flask import Flask, Response, abort, request
 
 from irkit.inspector_web.jobs.uploads import MOST_UPLOADED
-from irkit.inspector_web.limits import MOST_POSTED
+from irkit.inspector_web.limits import MOST_ASKED, MOST_POSTED
 
 CSP = "; ".join(
     (
@@ -32,6 +32,10 @@ CSP = "; ".join(
 )
 UPLOAD = "/api/upload"
 """The route of uploads, whose limit is MOST_UPLOADED."""
+JOBS = "/api/jobs"
+"""The route of requests for jobs, whose limit is MOST_ASKED."""
+
+READ_ONLY = "This server was started with --read-only: it shows, and runs nothing."
 
 _TO_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit</title>'
@@ -43,11 +47,12 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 class AccessRules(msgspec.Struct):
     """The token of a server, and the hosts that a request can name. ``port`` is set once the server
-    listens."""
+    listens. With ``read_only`` nothing runs that the page asks for."""
 
     token: str
     names: tuple[str, ...] = NAMES
     port: int = 0
+    read_only: bool = False
 
     @property
     def cookie(self) -> str:
@@ -63,9 +68,9 @@ class AccessRules(msgspec.Struct):
         return hmac.compare_digest(token.encode(), self.token.encode())
 
 
-def new_access_rules(*names: str) -> AccessRules:
+def new_access_rules(*names: str, read_only: bool = False) -> AccessRules:
     """Create rules with a new token, for this machine and further host names."""
-    return AccessRules(secrets.token_urlsafe(24), (*NAMES, *names))
+    return AccessRules(secrets.token_urlsafe(24), (*NAMES, *names), read_only=read_only)
 
 
 def guard(app: Flask, rules: AccessRules) -> None:
@@ -75,7 +80,7 @@ def guard(app: Flask, rules: AccessRules) -> None:
     def check() -> Response | None:
         if request.host not in rules.hosts():
             abort(HTTPStatus.BAD_REQUEST, "This server responds under its own address only.")
-        most = MOST_UPLOADED if request.path == UPLOAD else MOST_POSTED
+        most = {UPLOAD: MOST_UPLOADED, JOBS: MOST_ASKED}.get(request.path, MOST_POSTED)
         request.max_content_length = most
         if (request.content_length or 0) > most:
             abort(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {most} bytes may be sent here.")
@@ -88,6 +93,8 @@ def guard(app: Flask, rules: AccessRules) -> None:
             abort(HTTPStatus.FORBIDDEN, "Open the address that irkit inspect printed.")
         if request.method == "POST":
             _check_origin(rules)
+            if rules.read_only:
+                abort(HTTPStatus.FORBIDDEN, READ_ONLY)
         return None
 
     app.before_request(check)

@@ -3,6 +3,7 @@
 import { RunJobs } from "./jobs/run_jobs.js";
 import { Beside, pairMark, pairNote } from "./panels/beside.js";
 import { connect } from "./navigation/controls.js";
+import { Edit } from "./jobs/edit.js";
 import { Details } from "./panels/details.js";
 import { DiffView } from "./diff/diff_view.js";
 import { byId, el, fill, plural } from "./dom.js";
@@ -21,6 +22,7 @@ import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./pane
 import { startTheme } from "./theme.js";
 import { editorButton, startEditor } from "./editor.js";
 import { showOther } from "./views/views.js";
+import { Unavailable } from "./jobs/unavailable.js";
 import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
 
@@ -34,8 +36,10 @@ class Page {
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
+    this.edit = new Edit(this);
     this.overviewPage = new OverviewPage(this);
     this.palette = new Palette(source, {
       place: () => this.place,
@@ -60,6 +64,10 @@ class Page {
   get isModel() { return this.run.functions.length > 1 || this.run.steps.some((row) => row.level === "graph"); }
   get isOverview() { return this.place.show === "overview"; }
 
+  // Another compiler made the run, so its IR is only text.
+  get isText() { return Boolean(this.overview?.runs[this.place.run]?.steps.some((row) => row.level === "text")); }
+  get canRun() { return this.source.canRunJobs && !this.isText; }
+
   // Change the place without drawing anything.
   keep(changes, isNew = false) {
     Object.assign(this.place, changes);
@@ -71,7 +79,6 @@ class Page {
     startEditor(this.source);
     startMenus();
     startSplitters();
-    for (const id of ["check-button", "rerun-button"]) byId(id).hidden = !this.source.canRunJobs;
     connect(this);
     if (this.source.canRunJobs) takeFiles(this);
     await this.waiting.poll();
@@ -160,6 +167,7 @@ class Page {
     byId("body").dataset.view = isOverview ? "overview" : "step";
     byId("overview").hidden = !isOverview;
     byId("view-menu").hidden = byId("list-menu").hidden = isOverview;
+    this.unavailable.mark();
     showCrumbs(this);
     this.showBand();
   }
@@ -223,7 +231,8 @@ class Page {
   // The stage of the other run that corresponds to the chosen step.
   get besideState() {
     const { beside, fn } = this.place;
-    if (beside === null) return null;
+    // What was edited by hand is compared with what stood there before.
+    if (beside === null || this.step.name === "(edit)") return null;
     const partner = this.beside.partner(this.place.step);
     if (partner) return `${beside}.${partner.step}.a`;
     const first = this.overview.runs[beside].steps.find((row) => row.function === fn);
@@ -246,7 +255,7 @@ class Page {
     if (!this.ready) return;
     const { run, step } = this.place;
     if (this.isOverview) return;
-    if (this.step.status === "failed") this.openDetails();
+    if (this.step.status === "failed" || (this.isText && this.step.remarks)) this.openDetails();
     this.showFrame();
     this.passes.choose(step);
     fillStages(this.overview, this.place, this.source.canCompare, this.besideState && stageName(this.overview, this.besideState));
@@ -267,17 +276,18 @@ class Page {
 
   // The views of the chosen step.
   get shows() {
-    const own = this.source.canRunJobs && this.step.status === "changed" ? ["rewrites"] : [];
+    if (this.isText) return this.run.steps.some((row) => row.ms) ? ["", "time"] : [""];
+    const own = this.canRun && this.step.status === "changed" ? ["rewrites"] : [];
     if (own.length && this.step.level !== "graph" && (this.verdictOf(this.step)?.status === "differs" || this.place.show === "mismatch")) own.push("mismatch");
-    const views = this.step.level === "graph" ? ["", ...own, "graph", "time"] : ["", ...own, "nest", ...this.source.nativeViews, ...(this.source.canRunJobs ? ["cost"] : []), "time"];
-    return this.source.canRunJobs ? [...views, "rerun"] : views;
+    const views = this.step.level === "graph" ? ["", ...own, "graph", "time"] : ["", ...own, "nest", ...this.source.nativeViews, ...(this.canRun ? ["cost"] : []), "time"];
+    return this.canRun ? [...views, "rerun", "edit"] : views;
   }
 
   async showView(left, right, scroll) {
     if (this.isModel) await this.kernels();
     const shows = this.shows;
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
-    byId("shows").hidden = shows.length < 2 || show === "rerun";
+    byId("shows").hidden = shows.length < 2 || show === "rerun" || show === "edit";
     for (const button of byId("shows").children) {
       // The list of passes ends with LLVM’s own.
       button.hidden = !shows.includes(button.dataset.show) || (button.dataset.show === "llvm-passes" && show !== "llvm-passes");
@@ -287,6 +297,7 @@ class Page {
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
     if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);
+    if (show === "edit") return this.edit.show(this.place.run, this.place.step);
     return showOther(show, this.source, this.view, this.viewGiven(left, right));
   }
 

@@ -3,7 +3,6 @@
 The CSS classes are those of ``token_class``; tokens that changed are inside ``<mark>``.
 """
 
-from irkit.core import TokenHtml, tokens
 from irkit.inspector_web.text.lines import Ids, LineTable
 
 Marks = tuple[tuple[int, int], ...]
@@ -18,7 +17,6 @@ class Highlighter:
 
     def __init__(self, table: LineTable) -> None:
         self.table = table
-        self._tokens = TokenHtml()
         self._lines: list[str | None] = []
 
     def lines(self, ids: Ids) -> list[str]:
@@ -31,13 +29,14 @@ class Highlighter:
         for at in numbers:
             line = made[at]
             if line is None:
-                line = made[at] = self._tokens.line(cut_line(self.table.lines[at]))
+                line = made[at] = self.table.lexer(at).line(cut_line(self.table.lines[at]))
             found.append(line)
         return found
 
     def line(self, number: int, marks: Marks = ()) -> str:
         """Return the HTML of one line, with some of its tokens marked."""
-        pieces = [self._tokens[token] for token in tokens(cut_line(self.table.lines[number]))]
+        lexer = self.table.lexer(number)
+        pieces = [lexer.html(token) for token in lexer.cut(cut_line(self.table.lines[number]))]
         for begin, end in marks:
             if begin < min(end, len(pieces)):
                 pieces[begin] = f"<mark>{pieces[begin]}"

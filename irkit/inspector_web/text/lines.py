@@ -10,6 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from irkit.inspector_web.text.lexers import Lexer, lexer_of
+
 Ids = NDArray[np.int32]
 Places = NDArray[np.int64]
 PIECE = 10_000
@@ -24,19 +26,25 @@ class LineTable:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self._languages: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self.lines)
 
-    def number(self, lines: Iterable[str]) -> Ids:
-        """Return the numbers of lines, adding those that are new."""
+    def number(self, lines: Iterable[str], language: str = "") -> Ids:
+        """Return the numbers of lines, adding those that are new as lines of a language."""
         wanted = list(lines)
         pieces = [wanted[at : at + PIECE] for at in range(0, len(wanted), PIECE)]
-        return np.concatenate([np.zeros(0, dtype=np.int32), *map(self._number_piece, pieces)])
+        numbered = [self._number_piece(piece, language) for piece in pieces]
+        return np.concatenate([np.zeros(0, dtype=np.int32), *numbered])
 
-    def _number_piece(self, lines: list[str]) -> Ids:
+    def lexer(self, number: int) -> Lexer:
+        """Return the lexer of a line: that of the language in which it first occurred."""
+        return lexer_of(self._languages.get(number, ""))
+
+    def _number_piece(self, lines: list[str], language: str) -> Ids:
         numbers, known = self._numbers, self.lines
         found = list(map(numbers.get, lines))
         if None in found:
@@ -44,6 +52,8 @@ class LineTable:
                 for line in lines:
                     if line not in numbers:
                         # Others read without the lock, so the line is added before its number.
+                        if language:
+                            self._languages[len(known)] = language
                         known.append(line)
                         numbers[line] = len(known) - 1
             found = list(map(numbers.get, lines))

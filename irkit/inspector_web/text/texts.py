@@ -12,6 +12,7 @@ import numpy as np
 from irkit.core import Function, IRModule, Level, Node
 from irkit.inspector_web.limits import MOST_CACHED_TEXT
 from irkit.inspector_web.single_flight import SingleFlight
+from irkit.inspector_web.text.dump_text import TextFunction
 from irkit.inspector_web.text.lines import Ids, LineTable, Places
 from irkit.inspector_web.text.state_names import StateNames
 from irkit.ir import Memo
@@ -141,7 +142,8 @@ class Texts:
                 lines, starts = listing.lines, listing.starts
         keys = np.fromiter(starts.keys(), dtype=np.int64, count=len(starts))
         places = np.fromiter(starts.values(), dtype=np.int32, count=len(starts))
-        return PrintedFunction(func, level, self.table.number(lines), keys, places)
+        language = func.language if isinstance(func, TextFunction) else ""
+        return PrintedFunction(func, level, self.table.number(lines, language), keys, places)
 
     def _symbols(self, func: Function, memo: Memo) -> list[Node] | None:
         level = self._levels.get(type(func))

@@ -39,7 +39,7 @@ export class Costs {
 
   show() {
     const row = this.page.step;
-    if (!this.source.canRunJobs || !row || row.level === "graph" || row.status === "failed") return fill(this.place);
+    if (!this.page.canRun || !row || row.level === "graph" || row.status === "failed") return fill(this.place);
     const { run, step, fn } = this.page.place;
     const pair = this.pairs.get(`${run}.${step}`);
     const all = this.all.get(`${run}.${fn}`);

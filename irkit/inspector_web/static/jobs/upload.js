@@ -4,11 +4,10 @@ import { byId, el, fill } from "../dom.js";
 import { followJob, shownIn } from "./job.js";
 
 const MOST_SENT = 64 * 1024 * 1024;
-const SUFFIXES = [".onnx", ".irs", ".trace"];
+const SUFFIXES = [".onnx", ".irs", ".trace", ".txt", ".log", ".mlir", ".ll", ".jsonl"];
 
 export function takeFiles(page) {
   const input = byId("upload-file");
-  byId("upload").hidden = false;
   byId("upload").addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const [file] = input.files;

@@ -5,6 +5,7 @@ import { byId, el, fill, plural } from "../dom.js";
 import { badge, BADGES, WRONG } from "./badge.js";
 import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
+const UNKNOWN = { status: "unknown", text: "What this pass changed is not known: the dump has no IR from before it, or none after it." };
 const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", races: "with races", outside: "out of bounds", failed: "that do not run", unknown: "not known" };
 
 export class Verdicts {
@@ -52,7 +53,12 @@ export class Verdicts {
     else this.takeGuilty(args, made);
   }
 
-  of(run, step) { return this.known.get(`${run}.${step}`); }
+  of(run, step) {
+    const row = this.page.overview?.runs[run]?.steps[step];
+    // A dump of another compiler need not say what a pass changed; then a remark says so.
+    if (row?.level === "text" && row.status === "same" && row.remarks) return UNKNOWN;
+    return this.known.get(`${run}.${step}`);
+  }
 
   take(run, checked) {
     for (const each of checked.verdicts) {
@@ -154,16 +160,17 @@ export class Verdicts {
     const row = page.step;
     const known = row && this.of(page.place.run, row.index);
     fill(byId("step-verdict"), known && known.status !== "idle" ? badge(known.status) : null);
-    if (!row || (!this.source.canRunJobs && !this.of(page.place.run, row.index))) return fill(this.place);
+    if (!row || (!page.canRun && !this.of(page.place.run, row.index))) return fill(this.place);
     return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
   }
 
   content(row) {
     const verdict = this.of(this.page.place.run, row.index);
+    if (verdict === UNKNOWN) return [el("p", {}, verdict.text)];
     if (row.status === "failed") return [el("p", {}, "The pass failed, so there is nothing to compare.")];
     if (row.status === "same") return [el("p", {}, "The pass changed nothing, so there is nothing to check.")];
     const button = (text, careful, id) => el("button", { type: "button", id, onclick: () => this.askStep(careful) }, text);
-    const buttons = this.source.canRunJobs ? el("p", { class: "job-buttons" },
+    const buttons = this.page.canRun ? el("p", { class: "job-buttons" },
       verdict ? null : button("Check this pass", false, "check-step"),
       verdict?.careful ? null : button(verdict ? "Check it more carefully" : "Carefully", true, "check-careful")) : null;
     if (!verdict) {

@@ -24,6 +24,7 @@ export function connect(page) {
   byId("help-button").addEventListener("click", () => { closeMenus(); showHelp(); });
   byId("crumb-model").addEventListener("click", () => { if (page.ready) moves.goShow("overview"); });
   byId("rerun-button").addEventListener("click", () => { if (page.ready) moves.goShow("rerun"); });
+  byId("edit-button").addEventListener("click", () => { closeMenus(); if (page.ready) moves.goShow("edit"); });
   byId("to").addEventListener("click", () => toggleDetails(page));
   byId("check-buttons").addEventListener("click", closeMenus);
   byId("tabs").addEventListener("click", (event) => { if (event.target.dataset.tab) page.showTab(event.target.dataset.tab); });
@@ -63,8 +64,9 @@ function keysOf(page) {
     h: ready(() => moves.flip("hide")), u: ready(() => moves.flipInline()), x: ready(() => moves.flip("whole")),
     r: ready(() => moves.flip("names")), b: ready(() => moves.flip("blame")),
     c: ready(() => { if (page.source.canCompare) moves.compare(page.place.from ? null : page.states()[1]); }),
-    v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
-    e: ready(() => { if (page.source.canRunJobs) moves.goShow(page.place.show === "rerun" ? "" : "rerun"); }),
+    v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun" && each !== "edit"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
+    e: ready(page.unavailable.unless(() => moves.goShow(page.place.show === "rerun" ? "" : "rerun"))),
+    E: ready(page.unavailable.unless(Object.assign(() => moves.goShow(page.place.show === "edit" ? "" : "edit"), { edits: true }))),
     d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")),
     0: ready(() => moves.goShow("overview")),
     ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),

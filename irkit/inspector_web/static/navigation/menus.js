@@ -9,13 +9,14 @@ export function startMenus() {
   for (const button of document.querySelectorAll("[popovertarget]")) {
     const menu = byId(button.getAttribute("popovertarget"));
     button.setAttribute("aria-haspopup", "true");
-    menu.addEventListener("beforetoggle", (event) => {
-      if (event.newState !== "open") return;
-      const box = button.getBoundingClientRect();
-      menu.style.top = `${box.bottom + APART}px`;
-      menu.style.right = `${Math.max(8, innerWidth - box.right)}px`;
-    });
+    menu.addEventListener("beforetoggle", (event) => { if (event.newState === "open") placeBelow(button, menu); });
   }
+}
+
+export function placeBelow(button, menu) {
+  const box = button.getBoundingClientRect();
+  menu.style.top = `${box.bottom + APART}px`;
+  menu.style.right = `${Math.max(8, innerWidth - box.right)}px`;
 }
 
 export function closeMenus() {

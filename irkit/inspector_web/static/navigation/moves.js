@@ -12,7 +12,7 @@ export class Moves {
     const fn = this.page.run.steps[step].function;
     const other = fn !== this.page.place.fn;
     const { show } = this.page.place;
-    const away = show === "overview" || show === "rerun";
+    const away = show === "overview" || show === "rerun" || show === "edit";
     this.page.keep({ step, fn, line: null, llvm: null, rewrite: null, show: away ? null : show }, true);
     this.page.showTab("diff");
     if (other || away) this.page.showAll(); else this.page.showStep();

@@ -41,12 +41,12 @@ export class OverviewPage {
       return { ...info, rows, label: labels.get(name), title: [name, ...info.nodes].join(", "), ms: rows.reduce((sum, row) => sum + row.ms, 0) };
     });
     const given = { verdictOf: (row) => this.page.verdictOf(row), onStep: (step) => moves.goStep(step), onKernel: (name) => moves.goKernel(name) };
-    this.matrix = new Matrix(this.kernels, loops, given);
+    this.matrix = new Matrix(this.kernels, this.page.isText ? whatChanged(loops) : loops, given);
     this.table = new KernelTable(this.kernels, given);
     this.alarm = el("div", { class: "alarm-place" });
-    const cards = el("div", { class: `cards${names.length ? "" : " single"}` }, this.alarmPart(),
+    const cards = el("div", { class: `cards${names.length && !this.page.isText ? "" : " single"}` }, this.alarmPart(),
       names.length ? this.matrix.element : null,
-      el("div", { class: "column" }, names.length ? this.table.element : null, names.length && this.page.source.canRunJobs ? this.roofline(labels) : null, slowest(run.steps, given), versions(run)));
+      el("div", { class: "column" }, names.length && !this.page.isText ? this.table.element : null, names.length && this.page.canRun ? this.roofline(labels) : null, run.steps.some((row) => row.ms) ? slowest(run.steps, given) : null, versions(run)));
     this.cards = cards;
     fill(this.box, cards);
   }
@@ -91,6 +91,11 @@ export class OverviewPage {
       }
     }
   }
+}
+
+// Other compilers have a hundred passes that change nothing: those are left out of the matrix.
+function whatChanged(steps) {
+  return phasesOf(steps).flatMap((phase) => phase.passes).filter((bar) => bar.rows.some((row) => row.status !== "same")).flatMap((bar) => bar.rows);
 }
 
 function slowest(steps, { onStep }) {

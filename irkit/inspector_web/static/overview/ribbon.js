@@ -43,7 +43,7 @@ function phaseBox(phase, given) {
   const ms = phase.passes.reduce((sum, bar) => sum + bar.ms, 0);
   return el("div", { class: "phase", role: "group", "aria-label": phaseTitle(phase) },
     el("div", { class: "bars" }, ...phase.passes.map((bar) => tick(bar, given))),
-    el("div", { class: "phase-name" }, phaseTitle(phase), el("small", {}, `${changed} of ${phase.passes.length} changed · ${milliseconds(ms)}`)));
+    el("div", { class: "phase-name" }, phaseTitle(phase), el("small", {}, `${changed} of ${phase.passes.length} changed${ms ? ` · ${milliseconds(ms)}` : ""}`)));
 }
 
 function tick(bar, { most, chosen, verdictOf, onStep }) {
@@ -53,11 +53,13 @@ function tick(bar, { most, chosen, verdictOf, onStep }) {
   const state = failed ? "failed" : wrong ? "wrong" : changed.length ? "changed" : "same";
   const told = { failed: "failed", wrong: "other results", changed: bar.rows.length > 1 ? `changed ${plural(changed.length, "kernel")}` : "changed", same: "changed nothing" }[state];
   const height = el("i", {});
-  height.style.height = `${Math.max(3, Math.sqrt(bar.ms / most) * TALLEST)}px`;
+  // A dump of another compiler need not have times.
+  const share = bar.ms ? bar.ms / most : 0.2;
+  height.style.height = `${Math.max(3, Math.sqrt(share) * TALLEST)}px`;
   const target = failed ?? wrong ?? bar.rows.find((row) => row.index === chosen) ?? changed[0] ?? bar.rows[0];
   const isChosen = bar.rows.some((row) => row.index === chosen);
   return el("button", { type: "button", class: `tick ${state}`, tabindex: isChosen ? 0 : -1, "aria-current": isChosen ? "true" : null,
-    title: `${bar.name}: ${told}, ${milliseconds(bar.ms)}`, "aria-label": `${bar.name}: ${told}`, "data-step": target.index, onclick: () => onStep(target.index), onkeydown: move }, height);
+    title: `${bar.name}: ${told}${bar.ms ? `, ${milliseconds(bar.ms)}` : ""}`, "aria-label": `${bar.name}: ${told}`, "data-step": target.index, onclick: () => onStep(target.index), onkeydown: move }, height);
 }
 
 // Arrow keys go along the bars, which are one stop for Tab.

@@ -96,7 +96,7 @@ function failurePart(info) {
 
 // The nodes of very large functions are not counted before the page appears.
 function numberRows(row, info, total) {
-  const found = [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`]];
+  const found = !total ? [] : [["Time", `${milliseconds(row.ms)} of ${milliseconds(total)}, ${(100 * info.share).toFixed(1)}\u00a0%`]];
   if (typeof row.before === "number") found.push(["Nodes", row.before === row.after ? row.before.toLocaleString("en") : `${row.before.toLocaleString("en")} → ${row.after.toLocaleString("en")}`]);
   if (info.rewrites) found.push(["Rewrites", info.rewrites.toLocaleString("en")]);
   found.push(["Step", `${row.index}, phase ${row.phase} ${row.phase_name}`]);

@@ -2,6 +2,9 @@
 
 import { byId, el, fill, milliseconds, plural } from "../dom.js";
 
+// A dump of another compiler does not say what the pass changed; a remark says so.
+const isUnknown = (row) => row.level === "text" && Boolean(row.remarks);
+
 const MARKS = { changed: ["●", "changed"], same: ["○", "changed nothing"], failed: ["✕", "failed"] };
 
 export class PassList {
@@ -62,7 +65,7 @@ export class PassList {
 
   // The list inside a fold that a row belongs to, if it and a neighbour changed nothing.
   foldFor(row, list) {
-    if (!this.folds || row.status !== "same") return null;
+    if (!this.folds || row.status !== "same" || isUnknown(row)) return null;
     const last = list.lastChild?.firstChild;
     if (last?.matches(".folded")) {
       const count = Number(last.dataset.count) + 1;
@@ -73,7 +76,7 @@ export class PassList {
     }
     const at = this.rows.indexOf(row);
     const next = this.rows[at + 1];
-    if (next?.status !== "same" || next.phase !== row.phase || next.level !== row.level) return null;
+    if (next?.status !== "same" || isUnknown(next) || next.phase !== row.phase || next.level !== row.level) return null;
     const fold = el("details", { class: "folded", "data-count": 1 }, el("summary", {}, ""), el("ul", {}));
     fold.open = this.opened.has(row.index) || row.index === this.chosen;
     fold.addEventListener("toggle", () => { if (fold.open) this.opened.add(row.index); else this.opened.delete(row.index); });
@@ -131,11 +134,11 @@ function passItem(row, most, marks) {
   const options = row.pass_text.startsWith(row.name) ? row.pass_text.slice(row.name.length) : "";
   const bar = el("span", { class: "time-bar", "aria-hidden": "true" });
   bar.style.width = `${Math.max(2, (100 * row.ms) / most)}%`;
-  const time = `${milliseconds(row.ms)}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}${row.remarks ? `; ${plural(row.remarks, "remark")}` : ""}`;
+  const time = `${row.ms ? milliseconds(row.ms) : row.pass_text}${typeof row.before === "number" ? `; ${row.before} nodes before, ${row.after} after` : ""}${row.remarks ? `; ${plural(row.remarks, "remark")}` : ""}`;
   const button = el("button", { type: "button", "data-step": row.index, class: `pass ${row.status}`, title: time },
     el("span", { class: "mark" }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "visually-hidden" }, `${said}: `)),
     el("span", { class: "name" }, marks ? marks(row.index) : null, row.name, options ? el("small", {}, options) : null),
-    el("span", { class: "delta" }), row.status === "same" ? null : bar);
+    el("span", { class: "delta" }), row.status === "same" || !row.ms ? null : bar);
   return el("li", {}, button);
 }
 

@@ -10,6 +10,7 @@ export class ReportSource {
 
   constructor(data) {
     this.data = data;
+    this.command = data.command;
     this.nativeViews = Object.keys(data.views.native).length ? ["code"] : [];
     this.texts = new Map();
     this.plain = [];

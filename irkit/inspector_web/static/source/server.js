@@ -4,6 +4,8 @@ export class ServerSource {
   canCompare = true;
   nativeViews = ["code", "llvm-passes"];
   canRunJobs = true;
+  canEdit = true;
+  command = "";
 
   async ask(path, given = {}, options = {}) {
     const query = new URLSearchParams(given);
@@ -31,7 +33,13 @@ export class ServerSource {
     return this.ask(path, {}, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  status() { return this.ask("status"); }
+  async status() {
+    const status = await this.ask("status");
+    this.canRunJobs = status.runs;
+    this.canEdit = status.edits;
+    return status;
+  }
+
   reload() { return this.ask("reload", {}, { method: "POST" }); }
   overview() { return this.ask("overview"); }
   kernels(run) { return this.ask("kernels", { run }); }
@@ -43,6 +51,7 @@ export class ServerSource {
   editor(run, step) { return this.ask("editor", { run, step }, { method: "POST" }); }
   step(run, step) { return this.ask("step", { run, step }); }
   line(state, line, wanted) { return this.whole("line", { state, line }, wanted); }
+  editable(run, step) { return this.ask("editable", { run, step }); }
   plan(run, fn) { return this.ask("plan", { run, function: fn }); }
   nest(left, right) { return this.ask("nest", { left, right }); }
   memory(state) { return this.ask("memory", { state }); }

@@ -1,0 +1,215 @@
+"""Edit the IR after a step, or the schedule that a step chose, and run the rest of the passes on
+it.
+
+The text comes from the page, so a child with limits reads it; it is IR text or a list of schedule
+primitives, never code. The result is a new run whose first step is the edit: a verdict on that step
+compares the edited program with the one that it replaces.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from irkit.core import Function, InputError, ScheduleError
+from irkit.debug import remarks, trace_step
+from irkit.inspector_web.jobs.chosen_steps import refuse_text
+from irkit.inspector_web.jobs.job import JobKind, RunSink
+from irkit.inspector_web.jobs.rerun import LIMITS, PlacedPasses, load_passes, run_passes
+from irkit.inspector_web.record.progress import report_progress
+from irkit.inspector_web.record.restore import restore
+from irkit.inspector_web.record.step_recorder import (
+    StepGroup,
+    StepRecorder,
+    TraceRecording,
+    record_steps,
+    save_traces,
+)
+from irkit.inspector_web.runs.pass_plan import (
+    EDIT,
+    PassPlacement,
+    phases_of,
+    placement_of_step,
+    placements_of_steps,
+)
+from irkit.inspector_web.runs.run import LEVELS, Run, Source
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.ir import LOOP_LEVEL, Buffer, PrimFunc, parse, script
+from irkit.processes import Limits
+from irkit.schedule import Schedule, read_schedule
+from irkit.transform import PassFailed, Step, Trace, VerificationFailed, list_problems
+
+MOST_TEXT = 1 << 19
+"""Of an edited function. Units: characters."""
+FILE = "edited"
+"""The name of the text in errors."""
+_SCHEDULE = "the schedule, over sch = irkit.Schedule(func):\n"
+
+EditKind = Literal["ir", "schedule"]
+
+
+class EditRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Request to replace the IR after a step by a text, or to schedule the IR before it anew; with
+    ``go``, also to run the passes after it."""
+
+    run: int
+    step: int
+    text: str
+    kind: EditKind = "ir"
+    go: bool = False
+
+
+class EditInput(msgspec.Struct, frozen=True, eq=False):
+    """What is edited: the step, and the passes after it."""
+
+    run: Run
+    step: Step
+    asked: EditRequest
+    left: tuple[PassPlacement, ...]
+    phases: tuple[tuple[str, int, str], ...]
+    limits: Limits
+
+
+class EditableText(msgspec.Struct, frozen=True):
+    """The text of a stage that can be edited, and the schedule that the step chose, if it did."""
+
+    text: str
+    schedule: str = ""
+
+
+def editable(run: Run, number: int) -> EditableText:
+    """Return the IR after a step as text. Raises: InputError with the reason why it is none."""
+    step = _editable_step(run, number)
+    assert isinstance(step.after, PrimFunc)
+    lines = run.texts.table.text(run.texts.of_function(step.after).ids)
+    found = [each.text for each in remarks([step]) if each.text.startswith(_SCHEDULE)]
+    return EditableText("\n".join(lines) + "\n", found[0][len(_SCHEDULE) :] if found else "")
+
+
+def _editable_step(run: Run, number: int) -> Step:
+    refuse_text(run, "Editing")
+    if not 0 <= number < len(run.trace):
+        raise InputError(
+            "this pass failed, so there is no IR after it; edit that after an earlier one"
+        )
+    step = run.trace[number]
+    if not isinstance(step.after, PrimFunc) or not isinstance(step.before, PrimFunc):
+        raise InputError(
+            "one loop function at a time can be edited, and this step is on a graph or a module",
+            hint="Choose a kernel, and a pass on it.",
+        )
+    return step
+
+
+def find(workspace: Workspace, asked: EditRequest) -> EditInput:
+    """Look up the step, and the passes that ran after it. Raises: InputError if there is none."""
+    run = workspace.run(asked.run)
+    step = _editable_step(run, asked.step)
+    if len(asked.text) > MOST_TEXT:
+        raise InputError(
+            f"the text has {len(asked.text):,} characters; at most {MOST_TEXT:,} are read"
+        )
+    own = [each for each in run.trace if each.function == step.function]
+    left = list(placements_of_steps(each for each in own if each.index > step.index))
+    failure = run.loaded.failure
+    if failure is not None and failure.function == step.function:
+        left += run.loaded.left
+    phases = phases_of((placement_of_step(step), *left), own, False)
+    named = tuple((each.level, each.number, each.name) for each in phases)
+    return EditInput(run, step, asked, tuple(left), named, workspace.pass_limits)
+
+
+def send(found: EditInput, folder: Path) -> tuple[object, ...]:
+    """Write the step to a file, and return the arguments of ``edit``."""
+    path = str(folder / "given.trace")
+    Trace((found.step,)).save(path)
+    left = found.left if found.asked.go else ()
+    source = found.run.loaded.source
+    return path, found.asked, source, left, found.phases, found.limits, str(folder)
+
+
+def edit(
+    path: str,
+    asked: EditRequest,
+    source: Source | None,
+    left: Sequence[PassPlacement],
+    phases: Sequence[tuple[str, int, str]],
+    limits: Limits,
+    folder: str,
+) -> TraceRecording | None:
+    """Read and verify the text, and with ``go`` run the passes; the child calls this.
+
+    Raises: IRKitError that says where the text is wrong, or why a primitive is refused.
+    """
+    report_progress("reading the text")
+    step = Trace.load(path, LEVELS)[0]
+    assert isinstance(step.before, PrimFunc)
+    assert isinstance(step.after, PrimFunc)
+    made = _scheduled(step.before, asked.text) if asked.kind == "schedule" else _parsed(asked.text)
+    _check(made, step.after)
+    if not asked.go:
+        return None
+    recorder = StepRecorder(Path(folder))
+    what = "edited schedule" if asked.kind == "schedule" else "edited IR"
+    about = {"phase": step.phase, "phase_name": step.phase_name, "function": step.function}
+    first = trace_step(LOOP_LEVEL, step.after, name=EDIT, pass_text=what, after=made, **about)
+    recorder.groups.append(StepGroup([first], set()))
+    loaded: PlacedPasses = load_passes(left, source)
+    if loaded:
+        try:
+            with record_steps(recorder, limits):
+                run_passes(made, loaded, phases)
+        except PassFailed:
+            pass  # Its group holds the failure.
+    return TraceRecording(tuple(save_traces(recorder, "edited")), ())
+
+
+def _parsed(text: str) -> PrimFunc:
+    return parse(text, file=FILE)
+
+
+def _scheduled(func: PrimFunc, text: str) -> PrimFunc:
+    schedule = Schedule(func)
+    trace = read_schedule(text, file=FILE)
+    try:
+        for _ in schedule.replaying(trace):  # Not replay, which keeps what was legal in the cache.
+            pass
+    except ScheduleError as error:
+        notes = "\n".join(getattr(error, "__notes__", ()))
+        raise ScheduleError(f"{error.message}\n{notes}".rstrip(), hint=error.hint) from None
+    return schedule.func
+
+
+def _check(made: PrimFunc, old: Function) -> None:
+    if made.name != old.name:
+        raise InputError(f"the function is named {made.name!r}; expected {old.name!r}")
+    problems = tuple(LOOP_LEVEL.verify(made))
+    if problems:
+        raise VerificationFailed("this IR is invalid", problems, hint=list_problems(problems))
+    assert isinstance(old, PrimFunc)
+    if _types(made) != _types(old):
+        raise InputError("the function has other parameters; only its body can be edited")
+
+
+def _types(func: PrimFunc) -> list[tuple[str, list[str]]]:
+    shapes = [param.shape if isinstance(param, Buffer) else () for param in func.params]
+    return [
+        (str(param.dtype), [script(dim) for dim in shape])
+        for param, shape in zip(func.params, shapes, strict=True)
+    ]
+
+
+def take(sink: RunSink, found: EditInput, made: TraceRecording | None) -> dict[str, object]:
+    """Add the run to the page, if passes ran, and return its number."""
+    if made is None:
+        return {"run": None, "failed": False}
+    old = found.run.loaded
+    (recorded,) = made.runs[:1]
+    run = restore(recorded, old.source)
+    title = f"{found.run.title}: edited after {found.step.name}"
+    new = msgspec.structs.replace(run, title=title[:120], plan=found.left, passes=old.passes)
+    return {"run": sink.add(new), "failed": run.failure is not None}
+
+
+EDITED = JobKind(EditRequest, find, send, edit, take, LIMITS)
