@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         te as te,
         topi as topi,
         transform as transform,
+        tune as tune,
     )
     from irkit.core import (
         IRKitError as IRKitError,
@@ -63,7 +64,7 @@ __version__ = "0.1.0"
 
 _FOLDERS = (
     "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",
-    "phases", "runtime", "schedule", "te", "topi", "transform",
+    "phases", "runtime", "schedule", "te", "topi", "transform", "tune",
 )  # fmt: skip
 _NAMES = {
     "irkit.core": ("IRKitError", "IRModule", "Span", "Target"),

@@ -52,14 +52,19 @@ from irkit.tune.search import (
     Callback as Callback,
     Progress as Progress,
     TuneResult as TuneResult,
+    Verified as Verified,
+    loops_of_task as loops_of_task,
     tune as tune,
     tune_all as tune_all,
+    tuning_page as tuning_page,
+    verify_records as verify_records,
 )
 from irkit.tune.space import (
     RuleSpace as RuleSpace,
     Space as Space,
     Task as Task,
     TemplateSpace as TemplateSpace,
+    TraceSpace as TraceSpace,
     hash_of as hash_of,
     task as task,
 )

@@ -89,8 +89,7 @@ class Bench:
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
         level = FULL if full else QUICK
-        wanted = [against, *batch]
-        first = list(self._threads.map(lambda each: self._build(each, level, None), wanted[:1]))[0]
+        first = self._build(against, level, None)
         if isinstance(first, Outcome):
             raise IRKitError(
                 f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "

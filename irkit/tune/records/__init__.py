@@ -12,8 +12,8 @@ from irkit.tune.records.chosen import (
 from irkit.tune.records.foreign_logs import (
     AutoTVMEntry as AutoTVMEntry,
     as_autotvm as as_autotvm,
-    read_autotvm as read_autotvm,
     read_auto_scheduler as read_auto_scheduler,
+    read_autotvm as read_autotvm,
 )
 from irkit.tune.records.record import (
     SCHEMA as SCHEMA,

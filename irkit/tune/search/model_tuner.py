@@ -1,11 +1,11 @@
 """Tune several tasks that share their time: each gets its share of a model's."""
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from irkit.tune.cost import Residual
 from irkit.tune.measure import Local, Measure
-from irkit.tune.records import RecordFile, Records
+from irkit.tune.records import RecordFile, Records, Values
 from irkit.tune.search.progress import Callback
 from irkit.tune.search.tuner import TuneResult, tune
 from irkit.tune.space import Task
@@ -26,11 +26,13 @@ def tune_all(
     callbacks: Sequence[Callback] = (),
     residual: Residual | None = None,
     finished: Callable[[TuneResult], object] | None = None,
+    hints: Mapping[str, Sequence[Values]] | None = None,
 ) -> list[TuneResult]:
     """Tune tasks one after the other, the weightiest first; what one teaches the next one knows.
 
     ``time`` is for all of them: each gets the part of what is left that is its part of the weight
-    that is left. ``trials`` are for each. Units: seconds.
+    that is left. ``trials`` are for each. ``hints`` are candidates to measure first, by the hash of
+    a task. Units: seconds.
     """
     shared = residual or Residual()
     started = clock.monotonic()
@@ -55,6 +57,7 @@ def tune_all(
             seed=seed,
             callbacks=callbacks,
             residual=shared,
+            hints=(hints or {}).get(task.hash, ()),
         )
         made.append(result)
         if finished is not None:

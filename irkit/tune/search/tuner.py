@@ -39,6 +39,7 @@ _FINALISTS = 3
 _FINAL_SHARE = 0.3
 """Share of the time that is kept for the last race."""
 _RACE_SECONDS = 0.06
+_RANKED = 5
 _EMPTY = 8
 """Batches without anything measured after which a search ends."""
 
@@ -47,7 +48,7 @@ class TuneResult(msgspec.Struct, frozen=True):
     """What a search found: the winner's decisions (none if the default stays) and how many times
     faster it is, with its confidence interval; every record, and how well candidates were ranked.
 
-    ``correlation`` is Spearman's, between the times expected and measured.
+    ``correlation`` is Spearman's, between the times expected and measured within a batch.
     """
 
     task: Task
@@ -117,7 +118,7 @@ class _Run:
         self.records: list[Record] = []
         self.scores: dict[str, tuple[float, Values]] = {}
         self.reigning: tuple[float, Values] = (1.0, {})
-        self.expected: list[tuple[float, float]] = []
+        self.ranked: list[tuple[float, int]] = []
         self.count = 0
         self.progress = Progress(task.name, failures=Counter())
         flop = task.flop
@@ -140,7 +141,7 @@ class _Run:
             1.0 if found is None else found.low,
             1.0 if found is None else found.high,
             tuple(self.records),
-            rank_correlation(*zip(*self.expected, strict=True)) if self.expected else 0.0,
+            self._correlation(),
             self.progress.noise,
             clock.monotonic() - self.started,
             winner,
@@ -177,7 +178,22 @@ class _Run:
             for proposal, outcome in zip(batch, outcomes, strict=True):
                 best = max(best, self._take(proposal, outcome, reigning), key=_score)
             self.reigning = best
+            self._rank(batch)
             empty = 0 if len(self.scores) > before else empty + 1
+
+    def _rank(self, batch: Sequence[Proposal]) -> None:
+        """Note how well what was expected of a batch ranked it: the model is another one by then,
+        and so may be the unit."""
+        found = [each for each in batch if each.key in self.scores and each.predicted < math.inf]
+        if len(found) >= _RANKED:
+            measured = [-self.scores[each.key][0] for each in found]
+            expected = [each.predicted for each in found]
+            self.ranked.append((rank_correlation(expected, measured), len(found)))
+
+    def _correlation(self) -> float:
+        """Return the rank correlation of all batches on average, each by its size."""
+        total = sum(count for _, count in self.ranked)
+        return sum(each * count for each, count in self.ranked) / total if total else 0.0
 
     def _goes_on(self, deadline: float | None) -> bool:
         if self.trials is not None and self.count >= self.trials:
@@ -207,8 +223,6 @@ class _Run:
             self._tell(self.records[-1])
             return self.reigning
         self._score(proposal.values, score, found.seconds)
-        if math.isfinite(proposal.predicted):
-            self.expected.append((proposal.predicted, found.seconds))
         self.progress.noise = found.noise
         self._tell(self.records[-1])
         return (score, proposal.values) if found.low > 1 else self.reigning

@@ -19,6 +19,7 @@ from irkit.tune.space.spaces import (
     RuleSpace as RuleSpace,
     Space as Space,
     TemplateSpace as TemplateSpace,
+    TraceSpace as TraceSpace,
 )
 from irkit.tune.space.task import (
     Task as Task,

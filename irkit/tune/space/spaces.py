@@ -171,6 +171,32 @@ class TemplateSpace:
         return checked(made)
 
 
+class TraceSpace:
+    """The space of one recorded schedule: whatever is decided, its steps are replayed."""
+
+    name = "trace"
+
+    def __init__(self, func: PrimFunc, trace: str) -> None:
+        self.func, self.trace = func, trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TraceSpace, (self.func, self.trace)
+
+    @property
+    def stages(self) -> Mapping[str, tuple[Any, ...]]:
+        return {}
+
+    def groups(self, values: Mapping[str, Any]) -> tuple[Group, ...]:
+        return ()
+
+    def derive(self, values: Mapping[str, Any]) -> Candidate:
+        if not values:
+            return RuleSpace(self.func, Machine()).derive({})
+        sch = Schedule(self.func)
+        sch.replay(ScheduleTrace.from_json(self.trace))
+        return Candidate(sch.func, sch.trace)
+
+
 class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     """All knobs of a template, about which nothing is known."""
 

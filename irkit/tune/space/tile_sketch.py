@@ -89,7 +89,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             bindings = {axis.var.name: axis.binding for axis in block.axes}
             apply_tile(sch, block, store, shape)
             ref = BlockRef(block.name)
-            loops = [loop for loop in sch.get_loops(ref)]
+            loops = sch.get_loops(ref)
             found = [
                 next(loop for loop in loops if loop.var is bindings[name])
                 for name in self._order(setting)
