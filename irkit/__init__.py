@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         te as te,
         topi as topi,
         transform as transform,
+        tune as tune,
     )
     from irkit.core import (
         IRKitError as IRKitError,
@@ -68,7 +69,7 @@ _FOLDERS = {
     "nn": "irkit.frontend.nn",
     **{name: f"irkit.{name}" for name in (
         "codegen", "core", "debug", "frontend", "fuzz", "graph", "ir", "passes",
-        "phases", "runtime", "schedule", "te", "topi", "transform",
+        "phases", "runtime", "schedule", "te", "topi", "transform", "tune",
     )},
 }  # fmt: skip
 _NAMES = {

@@ -2,13 +2,45 @@
 
 from irkit.autoschedule.auto_schedule import (
     INTERNAL as INTERNAL,
+    Directions as Directions,
+    Rule as Rule,
     auto_schedule as auto_schedule,
     automatic_schedule as automatic_schedule,
+    directed_schedule as directed_schedule,
+)
+from irkit.autoschedule.inline import (
+    inline_stages as inline_stages,
 )
 from irkit.autoschedule.machine import (
     GENERIC as GENERIC,
     Machine as Machine,
 )
+from irkit.autoschedule.pointwise import (
+    schedule_pointwise as schedule_pointwise,
+)
 from irkit.autoschedule.products import (
+    Dots as Dots,
+    MatrixProduct as MatrixProduct,
+    Panels as Panels,
+    apply_plan as apply_plan,
+    cycles_of as cycles_of,
+    plan_of as plan_of,
+    product_of as product_of,
     tiled_product as tiled_product,
+)
+from irkit.autoschedule.reductions import (
+    apply_tile as apply_tile,
+    schedule_reduction as schedule_reduction,
+)
+from irkit.autoschedule.structure import (
+    Estimates as Estimates,
+    blocks_of as blocks_of,
+    move_as_one as move_as_one,
+    operations as operations,
+    reduce_axes as reduce_axes,
+    spatial_axes as spatial_axes,
+)
+from irkit.autoschedule.tile import (
+    Tile as Tile,
+    tile_of as tile_of,
 )

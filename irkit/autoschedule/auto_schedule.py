@@ -8,7 +8,9 @@ schedule, so what it did is a trace that prints as Python. A rule that fails is 
 and leaves a remark, and the block keeps its loops.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import msgspec
 
 from irkit.autoschedule.assumed_sizes import AssumedSizes
 from irkit.autoschedule.inline import inline_stages
@@ -72,13 +74,44 @@ INTERNAL = "internal error:"
 """How remarks on what is a mistake in irkit, and not a limit of a rule, begin."""
 
 
+class Directions(msgspec.Struct, frozen=True):
+    """What somebody else decides about a schedule: the rules decide all that is not here.
+
+    ``first`` runs before the rules, in place of inlining; a block in ``blocks`` is scheduled by the
+    rule given there; without ``threads`` no loop runs in parallel.
+    """
+
+    first: Callable[[Schedule], None] = inline_stages
+    blocks: Mapping[str, Rule] = {}
+    threads: bool = True
+
+
+def directed_schedule(func: PrimFunc, machine: Machine, directions: Directions) -> Schedule:
+    """Schedule a function by the rules, but for what directions say.
+
+    Raises: ScheduleError if a direction cannot be followed; rules that fail are left out.
+    """
+    sch = Schedule(func, check="off")
+    directions.first(sch)
+    for block in blocks_of(sch):
+        rule = directions.blocks.get(block.name)
+        if rule is not None:
+            rule(sch, block, machine, {})
+    return _finish(_each_reduction(sch, machine, AssumedSizes(sch.func)), machine, directions)
+
+
 def _apply_rules(sch: Schedule, machine: Machine) -> Schedule:
     sch = _attempt(sch, inline_stages, sch.func, "inline_stages")
-    sch = _schedule_reductions(sch, machine)
+    return _finish(_schedule_reductions(sch, machine), machine, Directions())
+
+
+def _finish(sch: Schedule, machine: Machine, directions: Directions) -> Schedule:
     sch = _attempt(sch, merge_siblings, sch.func, "merge_siblings")
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _schedule_pointwise(sch, block, machine)
+    if not directions.threads:
+        return sch
     return _attempt(sch, mark_parallel, sch.func, "mark_parallel")
 
 

@@ -6,11 +6,12 @@ from irkit.ir import Block, Call, Conditional, Const, Load, Store
 from irkit.schedule import BlockRef, Schedule, only_store, reads_of, variables
 
 
-def inline_stages(sch: Schedule) -> None:
-    """Inline every stage that costs nothing or that only one pointwise stage reads, once."""
+def inline_stages(sch: Schedule, *, kept: frozenset[str] = frozenset()) -> None:
+    """Inline every stage that costs nothing or that only one pointwise stage reads, once; not those
+    whose names are ``kept``."""
     for block in blocks_of(sch):
         store = only_store(block)
-        if store is None or block.init is not None:
+        if store is None or block.init is not None or block.name in kept:
             continue
         readers = reads_of(sch.func, store.buffer)
         once = len(readers) == 1 and readers[0].init is None and _loads(readers[0], store) == 1

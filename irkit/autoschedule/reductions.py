@@ -40,8 +40,12 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
         schedule_row(sch, block, machine)
         return
     tile = None if store is None else tile_of(block, store, machine, estimates)
-    if store is None or tile is None:
-        return
+    if store is not None and tile is not None:
+        apply_tile(sch, block, store, tile)
+
+
+def apply_tile(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
+    """Schedule a reduction by a tile."""
     ref = BlockRef(block.name)
     _unstride(sch, block, store, tile)
     if not tile.fused:

@@ -21,6 +21,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
+from irkit.codegen import complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import (
@@ -32,6 +33,7 @@ from irkit.phases import (
     write_sources,
 )
 from irkit.runtime import Model, parts_of
+from irkit.tune import Chosen, chosen_schedules
 
 
 class _ModelFlags(msgspec.Struct, frozen=True):
@@ -51,6 +53,8 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     features: str
     schedule: ScheduleChoice | None
     machine: Literal["host", "generic"]
+    records: str | None
+    foreign_records: bool
     quiet: bool
 
     @property
@@ -130,6 +134,17 @@ _with_model_flags = as_value(
             show_default=True,
             help="The sizes that schedules are chosen by: those of the target, or the same "
             "everywhere.",
+        ),
+        click.option(
+            "--records",
+            type=FILE,
+            metavar="FILE.jsonl",
+            help="Use the schedules that won there, on a machine like the target: see irkit tune.",
+        ),
+        click.option(
+            "--foreign-records",
+            is_flag=True,
+            help="Also use schedules that won on other machines, where there is nothing better.",
         ),
         click.option("--quiet", is_flag=True, help="Print only errors."),
     ),
@@ -240,10 +255,22 @@ def _compiled(
             apply=apply,
             schedule=wanted.schedule,
             machine=wanted.machine,
+            records=_chosen(wanted),
         )
         for sample in samples:
             made.run(sample)
         return made
+
+
+def _chosen(wanted: _ModelFlags) -> Chosen | None:
+    """Return the schedules of the records, and say which are not used."""
+    if wanted.records is None:
+        return None
+    target = complete_target(wanted.target)
+    chosen = chosen_schedules(wanted.records, target, foreign=wanted.foreign_records)
+    for note in chosen.notes:
+        click.echo(f"note: {note}", err=True)
+    return chosen
 
 
 def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:

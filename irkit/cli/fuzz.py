@@ -1,7 +1,6 @@
 """The verb fuzz of the ``irkit`` command."""
 
 import os
-import re
 import sys
 import tempfile
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from irkit.cli.flags.durations import Duration
 from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.placement import WithPasses, add_current_directory
@@ -38,26 +38,8 @@ from irkit.fuzz.generators import KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS
 from irkit.processes import ChildDied, isolate
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LOG_INTERVAL = 30.0
 _TERMINAL_INTERVAL = 1.0
-
-
-class Duration(click.ParamType[float]):
-    """A duration such as 90, 30s, 5m or 1h. Units: seconds."""
-
-    name = "TIME"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the seconds that a text stands for."""
-        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh]?)", str(value).strip())
-        if found is None or not float(found[1]):
-            self.fail(
-                f"{value!r} is not a duration; expected for example 30s, 5m or 1h", param, ctx
-            )
-        return float(found[1]) * _UNITS[found[2]]
 
 
 class _CaseFlags(msgspec.Struct, frozen=True):
@@ -254,7 +236,7 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
     return CampaignPlan(
         seed=chosen.seed,
         kinds=tuple(dict.fromkeys(chosen.kinds)) or KINDS,
-        seconds=_UNITS["m"] if unlimited else chosen.seconds,
+        seconds=60.0 if unlimited else chosen.seconds,
         cases=chosen.cases,
         jobs=chosen.jobs or 1,
         passes=chosen.passes,

@@ -49,6 +49,14 @@ VERBS: dict[str, tuple[str, str]] = {
         "irkit.cli.targets:targets",
         "List the processors that irkit knows by name.",
     ),
+    "tune": (
+        "irkit.cli.tune:tune_",
+        "Search for faster schedules by measuring them.",
+    ),
+    "records": (
+        "irkit.cli.records:records",
+        "Show, choose, merge and check what irkit tune found.",
+    ),
     "passes": (
         "irkit.cli.passes:passes",
         "List the passes, with options, facts and origin.",

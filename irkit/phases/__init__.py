@@ -2,7 +2,7 @@
 
 Reading order: default (loops), graph, legalize; placement, resume, bounds_checks, schedule_choice
 (pipelines with changes); lower, build (kernels); kernel_calls, executor_plan, fused_operators,
-compile (models).
+compile (models); candidates (for tuning).
 
 The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
 place where operators are still there. ``placement.Flow`` holds the three pipelines (graph, loops,
@@ -13,6 +13,10 @@ needs is in force at the start if the input has it.
 
 from irkit.phases.build import (
     build as build,
+)
+from irkit.phases.candidates import (
+    lowering_trace as lowering_trace,
+    model_tasks as model_tasks,
 )
 from irkit.phases.compile import (
     compile as compile,
@@ -49,6 +53,7 @@ from irkit.phases.resume import (
 from irkit.phases.schedule_choice import (
     VARIABLE as VARIABLE,
     MachineChoice as MachineChoice,
+    RecordsChoice as RecordsChoice,
     ScheduleChoice as ScheduleChoice,
     for_machine as for_machine,
     for_target as for_target,

@@ -13,14 +13,18 @@ from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lower import Args, scheduled
 from irkit.phases.schedule_choice import (
     MachineChoice,
+    RecordsChoice,
     ScheduleChoice,
     machine_of,
     schedule_choice,
+    schedules_of,
+    trace_for,
     with_auto_schedule,
 )
 from irkit.runtime import Kernel, Module, compile_functions
 from irkit.te import StageSchedule
 from irkit.transform import Pipeline, run_recorded
+from irkit.tune import Chosen
 
 
 @overload
@@ -35,6 +39,8 @@ def build(
     check_bounds: bool = ...,
     schedule: ScheduleChoice | None = ...,
     machine: MachineChoice = ...,
+    records: RecordsChoice | None = ...,
+    foreign_records: bool = ...,
 ) -> Kernel: ...
 @overload
 def build(
@@ -48,6 +54,8 @@ def build(
     check_bounds: bool = ...,
     schedule: ScheduleChoice | None = ...,
     machine: MachineChoice = ...,
+    records: RecordsChoice | None = ...,
+    foreign_records: bool = ...,
 ) -> Module: ...
 @overload
 def build(
@@ -61,6 +69,8 @@ def build(
     check_bounds: bool = ...,
     schedule: ScheduleChoice | None = ...,
     machine: MachineChoice = ...,
+    records: RecordsChoice | None = ...,
+    foreign_records: bool = ...,
 ) -> Kernel: ...
 def build(
     ir: PrimFunc | StageSchedule | IRModule | Mapping[str, IRModule] | Mapping[Target, IRModule],
@@ -73,6 +83,8 @@ def build(
     check_bounds: bool = False,
     schedule: ScheduleChoice | None = None,
     machine: MachineChoice = "host",
+    records: RecordsChoice | None = None,
+    foreign_records: bool = False,
 ) -> Kernel | Module:
     """Lower a function and compile it to a kernel, or a module to kernels by name.
 
@@ -85,7 +97,9 @@ def build(
     A function that ``te.create_prim_func`` made and that nobody has scheduled gets the automatic
     schedule, unless ``schedule`` (or, without it, the environment's ``IRKIT_SCHEDULE``) is "none".
     Floats may then be added in an order that depends on the ``machine``: "host" is that of the
-    target, "generic" the same everywhere.
+    target, "generic" the same everywhere. ``records`` is a file of ``irkit tune``: what won there
+    on a machine like the target's is used instead, with ``foreign_records`` also what won
+    elsewhere.
     Raises: IRKitError if there is nothing to compile, or if a function is not over loops.
     """
     pipelines = _Pipelines(
@@ -93,6 +107,8 @@ def build(
         schedule_choice(schedule, "auto"),
         machine,
         check_bounds,
+        records,
+        foreign_records,
     )
     if isinstance(ir, StageSchedule):
         ir, args = scheduled(ir, args, name), None
@@ -136,17 +152,20 @@ class _Pipelines(msgspec.Struct, frozen=True):
     schedule: ScheduleChoice
     machine: MachineChoice
     check_bounds: bool
+    records: RecordsChoice | None = None
+    foreign: bool = False
 
-    def of(self, target: Target) -> Pipeline:
-        """Return the pipeline of functions for a target."""
+    def of(self, target: Target, func: Function, chosen: Chosen) -> Pipeline:
+        """Return the pipeline of a function for a target."""
         if self.schedule == "none":
             return self.pipeline
-        machine = machine_of(self.machine, target)
-        return with_auto_schedule(self.pipeline, machine, check_bounds=self.check_bounds)
+        machine, trace = machine_of(self.machine, target), trace_for(func, chosen)
+        bounds = self.check_bounds
+        return with_auto_schedule(self.pipeline, machine, check_bounds=bounds, trace=trace)
 
 
 def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pipelines) -> Module:
-    pipeline = pipelines.of(target)
+    chosen = schedules_of(pipelines.records, target, pipelines.foreign)
     loops: dict[str, PrimFunc] = {}
     for name, func in functions.items():
         if not isinstance(func, PrimFunc):
@@ -155,6 +174,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pip
                 hint="Use irkit.compile for a model, or lower its graph first.",
                 span=getattr(func, "span", None),
             )
+        pipeline = pipelines.of(target, func, chosen)
         loops[name] = run_recorded(pipeline.steps(func), PrimFunc, (LOOP_LEVEL,))
     if not loops:
         raise IRKitError("there is no function to build")

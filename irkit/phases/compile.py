@@ -13,7 +13,13 @@ from irkit.phases.compile_module import CompileOptions, Progress, compile_module
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
-from irkit.phases.schedule_choice import MachineChoice, ScheduleChoice, schedule_choice
+from irkit.phases.schedule_choice import (
+    MachineChoice,
+    RecordsChoice,
+    ScheduleChoice,
+    schedule_choice,
+    schedules_of,
+)
 from irkit.runtime import Model
 from irkit.transform import Apply, Pipeline, apply_here
 
@@ -37,6 +43,8 @@ def compile(
     schedule: ScheduleChoice | None = None,
     machine: MachineChoice = "host",
     memory_limit: int = MOST_BYTES,
+    records: RecordsChoice | None = None,
+    foreign_records: bool = False,
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
@@ -48,13 +56,14 @@ def compile(
     ``memory_limit`` is refused. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved, and one for the target "c" is C
-    source, which ``write_sources`` writes; a model compiled without
-    ``keep_trace`` holds no IR. ``schedule`` and ``machine`` are those of :func:`irkit.build`.
+    source, which ``write_sources`` writes; a model compiled without ``keep_trace`` holds no IR.
+    ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     wanted = as_target(target)
+    whole = wanted if wanted.kind == "c" else complete_target(wanted)
     options = CompileOptions(
-        wanted if wanted.kind == "c" else complete_target(wanted),
+        whole,
         graph_pipeline,
         pipeline,
         legalize,
@@ -66,6 +75,7 @@ def compile(
         schedule=schedule_choice(schedule, "auto"),
         machine=machine,
         memory_limit=memory_limit,
+        records=schedules_of(records, whole, foreign_records),
     )
     if not isinstance(model, IRModule):
         # Kernels and graphs need no ONNX, which takes 60 ms to load.

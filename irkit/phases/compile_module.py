@@ -16,9 +16,17 @@ from irkit.phases.fused_operators import FusedOperators
 from irkit.phases.graph import GRAPH
 from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
-from irkit.phases.schedule_choice import MachineChoice, ScheduleChoice, for_machine, machine_of
+from irkit.phases.schedule_choice import (
+    MachineChoice,
+    ScheduleChoice,
+    for_machine,
+    machine_of,
+    trace_for,
+    with_auto_schedule,
+)
 from irkit.runtime import Model, PackageContents, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded
+from irkit.tune import Chosen
 
 # Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
 # unknown).
@@ -40,6 +48,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     schedule: ScheduleChoice = "auto"
     machine: MachineChoice = "host"
     memory_limit: int = MOST_BYTES
+    records: Chosen = Chosen()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options without ``progress``, which belongs to this process.
@@ -53,7 +62,9 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
                 "not irkit's own",
                 hint="Save it: a package holds what is compiled so far.",
             )
-        plain = ("verify", "keep_trace", "title", "schedule", "machine", "memory_limit")
+        plain = (
+            "verify", "keep_trace", "title", "schedule", "machine", "memory_limit", "records",
+        )  # fmt: skip
         return _restored, (self.target, {name: getattr(self, name) for name in plain})
 
 
@@ -66,7 +77,10 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     report, target, verify = options.progress or _silent, options.target, options.verify
     lowering, apply = options.pipeline.then(options.legalize), options.apply
     chosen = machine_of(options.machine, target)
-    graph_pipeline = for_machine(options.graph_pipeline, chosen, options.schedule)
+    # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
+    by_kernel = bool(options.records.traces) and options.schedule == "auto"
+    schedule = "none" if by_kernel else options.schedule
+    graph_pipeline = for_machine(options.graph_pipeline, chosen, schedule)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
     report("import", 0, 0)
     steps: list[Step] = []
@@ -92,7 +106,11 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
-        for step in recorded(lowering.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
+        passes = lowering
+        if by_kernel:
+            trace = trace_for(func, options.records)
+            passes = with_auto_schedule(lowering, chosen, fewest=0, trace=trace)
+        for step in recorded(passes.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
             record(step)
             func = step.after
         assert isinstance(func, PrimFunc)

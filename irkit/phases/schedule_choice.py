@@ -1,6 +1,7 @@
 """Which functions get the automatic schedule: a parameter, or the environment."""
 
 import os
+import warnings
 from typing import Literal
 
 import msgspec
@@ -8,13 +9,16 @@ import msgspec
 from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
+from irkit.ir import PrimFunc, is_unscheduled
 from irkit.passes.graph import lower_to_loops
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
-from irkit.tune import machine_here
+from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
 
 ScheduleChoice = Literal["auto", "none"]
 MachineChoice = Literal["host", "generic"] | Machine
+RecordsChoice = str | os.PathLike[str] | Chosen
+"""A file of records, or what was chosen from one."""
 VARIABLE = "IRKIT_SCHEDULE"
 FEWEST = 1 << 10
 """Operations of a function below which it is compiled as written.
@@ -50,17 +54,48 @@ def machine_of(chosen: MachineChoice, target: Target) -> Machine:
     return GENERIC if chosen == "generic" else machine_here(complete_target(target))
 
 
+def schedules_of(records: RecordsChoice | None, target: Target, foreign: bool = False) -> Chosen:
+    """Return the schedules that records have for a target; what is not used is a warning.
+
+    Raises: IRKitError if the file cannot be read.
+    """
+    if isinstance(records, Chosen):
+        return records
+    if records is None:
+        return Chosen()
+    found = chosen_schedules(records, complete_target(target), foreign=foreign)
+    for note in found.notes:
+        warnings.warn(note, stacklevel=3)
+    return found
+
+
+def trace_for(func: object, chosen: Chosen) -> str:
+    """Return the steps that were recorded for a function nobody has scheduled; else an empty
+    text."""
+    if not chosen.traces or not isinstance(func, PrimFunc) or not is_unscheduled(func):
+        return ""
+    return chosen.traces.get(hash_of(func), "")
+
+
 def with_auto_schedule(
-    pipeline: Pipeline, machine: Machine = GENERIC, *, check_bounds: bool = False
+    pipeline: Pipeline,
+    machine: Machine = GENERIC,
+    *,
+    check_bounds: bool = False,
+    fewest: int = FEWEST,
+    trace: str = "",
 ) -> Pipeline:
-    """Return a pipeline over loops that begins with the automatic schedule.
+    """Return a pipeline over loops that begins with the automatic schedule, or with the steps of
+    ``trace``.
 
     With ``check_bounds``, each function also runs as written, for its checks, and the schedule and
     the results are still the same.
     """
     if auto_schedule.name in pipeline.names or not pipeline.phases:
         return pipeline
-    first = auto_schedule.using(fewest=FEWEST)
+    first = auto_schedule.using(fewest=fewest) if fewest else auto_schedule
+    if trace:
+        first = first.using(trace=trace)
     if machine != GENERIC:
         first = first.using(machine=machine.settings)
     if check_bounds:

@@ -8,13 +8,19 @@ grows is a :class:`ChildDied`, with the last :func:`report` of the child.
 
 Reading order: limits, timeout (interrupt Python), tracebacks (cut to what matters), messages
 (between the two sides), child_main (the child's side), fork_server (which forks children, as its
-owner sees it), fork_server_main, child (the parent's side), fork; regex.
+owner sees it), fork_server_main, child (the parent's side), fork; regex,
+dask_executor (the workers of a cluster).
 """
 
 from irkit.processes.child import (
     Child as Child,
     RemoteTraceback as RemoteTraceback,
     isolate as isolate,
+)
+from irkit.processes.dask_executor import (
+    ClusterExecutor as ClusterExecutor,
+    WorkerLost as WorkerLost,
+    is_lost as is_lost,
 )
 from irkit.processes.fork import (
     run_in_fork as run_in_fork,

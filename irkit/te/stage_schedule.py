@@ -77,7 +77,14 @@ class StageSchedule:
         Raises: IRKitError if an input is missing; ScheduleError if a directive is not legal with
         these parameters, such as inlining one of them.
         """
-        return run_all(self._new_build(args, name), self._directives).sch.func
+        return self.loops(args, name).func
+
+    def loops(self, args: Sequence[Arg], name: str = "main") -> Schedule:
+        """Return the schedule of the function that :meth:`lower` returns, with its trace.
+
+        Raises: what :meth:`lower` raises.
+        """
+        return run_all(self._new_build(args, name), self._directives).sch
 
     def cache_read(
         self, tensor: Tensor, scope: str, readers: Sequence[Tensor | Operation] | Tensor

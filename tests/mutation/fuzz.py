@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from irkit.cli.fuzz import Duration
+from irkit.cli.flags.durations import Duration
 from irkit.fuzz.generators import KINDS, Kind
 from tests.mutation.runs.all_changes import fuzz_all_changes
 from tests.mutation.trials.messages import FuzzOrder

@@ -5,7 +5,18 @@ formulas), variants (a few plans for a number of rows that is not constant), pan
 as schedule primitives), schedule_product.
 """
 
+from irkit.autoschedule.products.plan import (
+    Dots as Dots,
+    Panels as Panels,
+    cycles_of as cycles_of,
+    plan_of as plan_of,
+)
+from irkit.autoschedule.products.recognise import (
+    MatrixProduct as MatrixProduct,
+    product_of as product_of,
+)
 from irkit.autoschedule.products.schedule_product import (
+    apply_plan as apply_plan,
     schedule_product as schedule_product,
     tiled_product as tiled_product,
 )

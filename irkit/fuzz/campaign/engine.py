@@ -27,7 +27,7 @@ from irkit.fuzz.campaign.case_processes import (
     stop_processes,
 )
 from irkit.fuzz.campaign.draw import Draw, case_text, draw_of
-from irkit.fuzz.campaign.executors import is_lost, local_executor
+from irkit.fuzz.campaign.executors import local_executor
 from irkit.fuzz.campaign.findings import Finding, Findings
 from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.small_case import SECONDS
@@ -38,6 +38,7 @@ from irkit.fuzz.guidance.branches import WATCHED
 from irkit.fuzz.guidance.corpus import CoverageCorpus
 from irkit.fuzz.judge.invariants import INVARIANTS, UNDER_TEST
 from irkit.fuzz.judge.outcome import Outcome
+from irkit.processes import is_lost
 
 THOROUGH_EVERY = 10
 ELSEWHERE_EVERY = 50

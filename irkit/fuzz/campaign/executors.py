@@ -4,21 +4,11 @@ Any other executor of :mod:`concurrent.futures` will do too, as long as what it 
 processes.
 """
 
-import uuid
-from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from importlib import import_module
-from typing import Any, Protocol, TypeVar, cast
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 
-from irkit.core import IRKitError
 from irkit.fuzz.campaign.case_processes import stop_processes
-
-_CONNECT = 10.0  # seconds
-_T = TypeVar("_T")
-
-
-class WorkerLost(Exception):
-    """Raised for a call whose worker died while it ran."""
+from irkit.processes import ClusterExecutor
 
 
 def local_executor(jobs: int) -> Executor:
@@ -26,83 +16,9 @@ def local_executor(jobs: int) -> Executor:
     return ThreadPoolExecutor(jobs, thread_name_prefix="irkit-fuzz")
 
 
-class DaskExecutor(Executor):
-    """Workers of a dask cluster, by the address of its scheduler, for the campaign of a name.
-
-    Dask runs a call again on another worker if its worker dies. Here such a call raises
-    :class:`WorkerLost` instead: what kills one worker must not kill the next.
-
-    Raises: IRKitError if ``distributed`` is not installed, nobody answers, or nobody works there.
-    """
+class DaskExecutor(ClusterExecutor):
+    """Workers of a dask cluster, for the campaign of a name: its processes end with it."""
 
     def __init__(self, address: str, campaign: str) -> None:
-        self.client = _client(address)
+        super().__init__(address, partial(stop_processes, campaign), "a campaign on a cluster")
         self.campaign = campaign
-        self.threads = sum(self.client.nthreads().values())
-        if not self.threads:
-            self.client.close()
-            raise IRKitError(
-                f"the scheduler at {address} has no workers",
-                hint=f"Start some: dask worker {address} --nthreads 1 --nworkers auto",
-            )
-        self._calls = self.client.get_executor(pure=False, retries=0)
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Call a module-level function on some worker; arguments and the result are pickled."""
-        token = f"irkit-{uuid.uuid4().hex}"
-        return self._calls.submit(run_once, token, fn, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes of the campaign on all workers, and leave the cluster."""
-        self.client.run(stop_processes, self.campaign, on_error="ignore")
-        self._calls.shutdown(wait=wait)
-        self.client.close()
-
-
-def run_once(token: str, function: Callable[..., _T], /, *args: Any, **kwargs: Any) -> _T:
-    """Call a function on a worker of dask, unless a worker has died of this call before.
-
-    Raises: WorkerLost if one has; whatever the function raises.
-    """
-    dask: Any = import_module("distributed")
-    begun = dask.Event(token, client=dask.get_client())
-    lost = bool(begun.is_set())
-    try:
-        if lost:
-            raise WorkerLost("the worker that ran it died")
-        begun.set()
-        return function(*args, **kwargs)
-    finally:
-        begun.clear()
-
-
-def is_lost(error: BaseException) -> bool:
-    """Return True if an exception means that the worker died, and not that the call failed."""
-    # Dask's own error is for what killed several workers before it could be noted.
-    return isinstance(error, (WorkerLost, BrokenExecutor)) or type(error).__name__ == "KilledWorker"
-
-
-class _Client(Protocol):
-    """What is used of a client of dask, which has no types."""
-
-    def nthreads(self) -> dict[str, int]: ...
-    def get_executor(self, *, pure: bool, retries: int) -> Executor: ...
-    def run(self, function: Callable[..., object], *args: object, on_error: str) -> object: ...
-    def close(self) -> None: ...
-
-
-def _client(address: str) -> _Client:
-    try:
-        dask: Any = import_module("distributed")
-    except ImportError:
-        raise IRKitError(
-            "a campaign on a cluster needs the package 'distributed', which is not installed",
-            hint="Install it, here and on the workers: pip install 'irkit[distributed]'",
-        ) from None
-    try:
-        return cast(_Client, dask.Client(address, timeout=_CONNECT, set_as_default=False))
-    except (OSError, ValueError, TypeError) as error:
-        raise IRKitError(
-            f"no dask scheduler answers at {address!r}: {error}",
-            hint="Start one with: dask scheduler. It prints its address.",
-        ) from error

@@ -84,6 +84,13 @@ class TracedSchedule:
         return self._func
 
     @property
+    def written(self) -> PrimFunc:
+        """The function as it was before the first step."""
+        func = self._mod[self._name]
+        assert isinstance(func, PrimFunc)
+        return func
+
+    @property
     def mod(self) -> IRModule:
         """The module with the current function."""
         return self._mod.with_functions({self._name: self._func})

@@ -72,7 +72,7 @@ def test_a_campaign_runs_on_a_cluster_and_loses_one_case_with_a_worker(
 
 
 def test_a_cluster_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irkit.fuzz.campaign.executors._CONNECT", 0.2)
+    monkeypatch.setattr("irkit.processes.dask_executor._CONNECT", 0.2)
     with pytest.raises(IRKitError, match=r"no dask scheduler answers at '127.0.0.1:9'"):
         DaskExecutor("127.0.0.1:9", "name")
 

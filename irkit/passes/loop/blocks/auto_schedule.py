@@ -18,15 +18,18 @@ After::
                     v = axis.spatial(64, i_0 * 16 + i_1)
                     C[v] = A[v] + f32(1.0)
 
-Functions without the attribute stay as they are. A remark has the schedule as Python over a
-schedule named ``sch``, to be pasted and changed; others say which rules do not apply, and why.
+Functions without the attribute stay as they are. ``trace`` has the steps of a schedule that a
+search found, which is used instead of the rules if all its steps are legal here. A remark has the
+schedule as Python over a schedule named ``sch``, to be pasted and changed; others say which rules
+do not apply, and why.
 """
 
 from typing import Any
 
 from irkit.autoschedule import Machine, automatic_schedule
-from irkit.core import fresh, remark
-from irkit.ir import PrimFunc, seq
+from irkit.core import FormatError, ScheduleError, fresh, remark
+from irkit.ir import PrimFunc, is_unscheduled, seq
+from irkit.schedule import Schedule, ScheduleTrace
 from irkit.transform import define_pass
 
 
@@ -38,14 +41,18 @@ def auto_schedule(
     machine: tuple[tuple[str, Any], ...] = (),
     fewest: int = 0,
     written_first: bool = False,
+    trace: str = "",
 ) -> PrimFunc:
     """Schedule a function that nobody has scheduled, by rules from the structure of its loops.
 
     ``machine`` has the fields in which the machine differs from the generic one; a function of
     fewer than ``fewest`` operations stays as written; ``written_first`` runs the loops as written
     before the scheduled ones, so that checks of bounds find an index where the user wrote it.
+    ``trace`` is the JSON of a schedule's steps.
     """
-    sch = automatic_schedule(func, Machine.of_settings(machine), fewest=fewest)
+    sch = _recorded(func, trace) if trace and is_unscheduled(func) else None
+    if sch is None:
+        sch = automatic_schedule(func, Machine.of_settings(machine), fewest=fewest)
     if sch is None:
         return func
     remark(
@@ -54,3 +61,14 @@ def auto_schedule(
     if not written_first:
         return sch.func
     return sch.func.replace(body=seq(fresh(func.body), sch.func.body))
+
+
+def _recorded(func: PrimFunc, trace: str) -> Schedule | None:
+    """Return the schedule with these steps; None, and a remark, if they are not legal here."""
+    sch = Schedule(func)
+    try:
+        sch.replay(ScheduleTrace.from_json(trace))
+    except (ScheduleError, FormatError) as error:
+        remark(func, f"the recorded schedule does not apply: {error.message}")
+        return None
+    return sch

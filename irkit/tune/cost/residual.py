@@ -1,0 +1,119 @@
+"""Learn what the closed formulas get wrong, from measurements: gradient boosting, if it is there.
+
+The model predicts the logarithm of measured over estimated time, so before it has learned anything
+the estimate stands. LightGBM is imported here only, and only in the process that searches: its
+threads would hang a process that forks.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import atomic_write
+
+_FEWEST = 24
+"""Measurements below which nothing is learned."""
+_MOST = 4000
+"""Measurements to learn from; of more, the last ones."""
+_ROUNDS = 60
+_SETTINGS = {
+    "objective": "l2",
+    "num_leaves": 15,
+    "min_data_in_leaf": 4,
+    "learning_rate": 0.12,
+    "verbosity": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "seed": 1,
+}
+Rows = Sequence[Sequence[float]]
+
+
+class Residual:
+    """A model of the time that an estimate misses: rows of features, and what was measured.
+
+    Rows of several tasks may be mixed, so that a new task begins with what is known. Without
+    lightgbm, :meth:`predict` returns zeros.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[list[float]] = []
+        self.errors: list[float] = []
+        self._model: Any = None
+        self._learned = 0
+
+    @property
+    def available(self) -> bool:
+        """True if lightgbm is installed."""
+        return find_spec("lightgbm") is not None
+
+    def add(self, row: Sequence[float], estimate: float, seconds: float) -> None:
+        """Add a measurement. Units: any for the estimate, the same in all; seconds."""
+        if estimate > 0 and seconds > 0:
+            self.rows.append([float(each) for each in row])
+            self.errors.append(float(np.log(seconds / estimate)))
+
+    def learn(self) -> None:
+        """Learn from all measurements, if there are new ones, and enough."""
+        count = len(self.rows)
+        if count < _FEWEST or count == self._learned or not self.available:
+            return
+        lightgbm: Any = import_module("lightgbm")
+        table = _table(self.rows[-_MOST:])
+        data = lightgbm.Dataset(table, label=np.asarray(self.errors[-_MOST:]))
+        self._model = lightgbm.train(_SETTINGS, data, num_boost_round=_ROUNDS)
+        self._learned = count
+
+    def predict(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the logarithm of measured over estimated time for each row."""
+        if self._model is None or not rows:
+            return np.zeros(len(rows))
+        width = self._model.num_feature()
+        table = _table(rows)
+        if table.shape[1] < width:
+            table = np.pad(table, ((0, 0), (0, width - table.shape[1])))
+        return np.asarray(self._model.predict(table[:, :width]), np.float64)
+
+    def save(self, path: str | Path) -> bool:
+        """Write the model to a file; return False if nothing was learned."""
+        if self._model is None:
+            return False
+        with atomic_write(path) as made:
+            made.write_text(self._model.model_to_string(), "utf-8")
+        return True
+
+    def load(self, path: str | Path) -> None:
+        """Begin with a model that :meth:`save` wrote."""
+        lightgbm: Any = import_module("lightgbm")
+        self._model = lightgbm.Booster(model_str=Path(path).read_text("utf-8"))
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return Spearman's rank correlation; 0 for fewer than three pairs."""
+    if len(one) < 3:
+        return 0.0
+    a, b = _ranks(one), _ranks(other)
+    if not a.std() or not b.std():
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """Return the ranks of numbers; equal ones share the middle of theirs."""
+    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return ((ends - counts + ends - 1) / 2)[inverse]
+
+
+def _table(rows: Rows) -> NDArray[np.float64]:
+    width = max(map(len, rows))
+    made = np.zeros((len(rows), width))
+    for at, row in enumerate(rows):
+        made[at, : len(row)] = row
+    return made

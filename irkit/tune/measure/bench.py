@@ -1,0 +1,236 @@
+"""The processes that measure: some that build, and one that runs what they built."""
+
+import os
+import pickle
+import queue
+import socket
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+
+from irkit.core import IRKitError, ScheduleError
+from irkit.processes import Child, ChildDied, Limits
+from irkit.tune.measure.compiled import FULL, LOWER, QUICK, Code, build_candidate, build_reference
+from irkit.tune.measure.session import Outcome
+from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
+from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
+from irkit.tune.records.record import machine_now
+from irkit.tune.space import Task
+
+_KEPT = 32
+_RENEWED = 400
+"""Candidates after which a process is replaced: what leaks in one does not add up."""
+_FULL_PAIRS = 41
+_DEATHS: dict[str, VerdictKind] = {"timeout": "time-out", "memory": "memory", "crash": "crash"}
+
+
+class BenchSettings(msgspec.Struct, frozen=True):
+    """How to measure: processes that build, threads of a kernel, caches flushed or warm.
+
+    Units: seconds of one candidate, bytes of one process.
+    """
+
+    jobs: int = 1
+    threads: int = 1
+    flush: bool = False
+    seconds: float = 10.0
+    memory: int = 4 << 30
+    seed: int = 0
+    lower: str = LOWER
+
+
+class Bench:
+    """Builders and a runner for one task."""
+
+    def __init__(self, task: Task, settings: BenchSettings) -> None:
+        self.task, self.settings = task, settings
+        self._packed = pickle.dumps(task.space, protocol=5)
+        limits = Limits(settings.seconds, settings.memory)
+        self._builders: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
+        for worker in self._workers:
+            self._builders.put(worker)
+        self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
+        slow = Limits(max(settings.seconds, 60.0), settings.memory)
+        self._runner = _Worker(slow)
+        self._ready = 0
+        self._reference: Code | None = None
+        self._codes: OrderedDict[tuple[str, int], Code | Outcome] = OrderedDict()
+        self._noise: float | None = None
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
+
+    def __enter__(self) -> "Bench":
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for worker in (*self._workers, self._runner):
+            worker.close()
+
+    def run(
+        self,
+        batch: Sequence[Values],
+        against: Values,
+        *,
+        full: bool = False,
+        seconds: float = 0.1,
+        deadline: float | None = None,
+    ) -> list[Outcome]:
+        """Build all candidates, then race one after the other against another schedule.
+
+        Raises: IRKitError if the schedule to race against cannot be measured.
+        """
+        level = FULL if full else QUICK
+        first = self._build(against, level, None)
+        if isinstance(first, Outcome):
+            raise IRKitError(
+                f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
+                f"{first.verdict}: {first.message}"
+            )
+        rest = list(self._threads.map(lambda each: self._build(each, level, deadline), batch))
+        settings = TrialSettings(
+            threads=self.settings.threads,
+            flush=self.settings.flush,
+            seed=self.settings.seed,
+            pairs=_FULL_PAIRS if full else 15,
+            seconds=seconds,
+            stop_early=not full,
+        )
+        if self._noise is None:
+            self._noise = self._noise_of(first, settings)
+        return [self._raced(code, first, settings, deadline) for code in rest]
+
+    @property
+    def noise(self) -> float:
+        """By how much the schedule to beat differed from itself, as a share."""
+        return self._noise or 0.0
+
+    def _build(self, values: Values, level: int, deadline: float | None) -> Code | Outcome:
+        key = key_of(values), level
+        known = self._codes.get(key)
+        if known is not None:
+            return known
+        if deadline is not None and time.monotonic() > deadline:
+            return Outcome("skipped", message="the time was up")
+        worker = self._builders.get()
+        started = time.perf_counter()
+        try:
+            made: Code | Outcome = worker.call(
+                build_candidate, self._packed, values, level, self.settings.lower
+            )
+        except Exception as error:  # Templates are a user's code: anything can come out of them.
+            ms = (time.perf_counter() - started) * 1e3
+            made = Outcome(_verdict(error), Built(False, ms, level), message=_text(error))
+        finally:
+            self._builders.put(worker)
+        self._codes[key] = made
+        while len(self._codes) > _KEPT + 2 * len(self._workers):
+            self._codes.popitem(last=False)
+        return made
+
+    def _raced(
+        self, code: Code | Outcome, against: Code, settings: TrialSettings, deadline: float | None
+    ) -> Outcome:
+        if isinstance(code, Outcome):
+            return code
+        if deadline is not None and time.monotonic() > deadline:
+            return Outcome("skipped", message="the time was up")
+        build = Built(True, code.ms, code.opt_level, code.counts)
+        try:
+            result = self._race(code, against, settings)
+        except ChildDied as died:
+            return Outcome(_DEATHS[died.kind], build, message=died.message, worker=self._name)
+        except IRKitError as error:
+            return Outcome("wrong", build, message=_text(error), worker=self._name)
+        times = result.times
+        measured = None
+        if times is not None:
+            ratio = times.ratio
+            measured = Measured(
+                times.first,
+                times.second,
+                ratio.middle,
+                ratio.low,
+                ratio.high,
+                ratio.count,
+                self.noise,
+                settings.threads,
+                settings.flush,
+                result.load,
+            )
+        return Outcome(
+            result.found,
+            build,
+            result.checked,
+            result.message,
+            measured,
+            machine_now(os.cpu_count() or 1),
+            self._name,
+            code.trace,
+        )
+
+    def _noise_of(self, code: Code, settings: TrialSettings) -> float:
+        """Return by how much a schedule differs from itself."""
+        try:
+            result = self._race(code, code, settings)
+        except ChildDied as died:
+            raise IRKitError(
+                f"the schedule that {self.task.name!r} has without tuning {died.message}"
+            ) from None
+        if result.times is None:
+            raise IRKitError(
+                f"the schedule that {self.task.name!r} has without tuning is {result.found}: "
+                f"{result.message}",
+                hint="This is a mistake in irkit: irkit check finds the pass.",
+            )
+        return max(result.times.ratio.high, 1 / result.times.ratio.low) - 1
+
+    def _race(self, code: Code, against: Code, settings: TrialSettings) -> TrialResult:
+        if self._runner.calls >= _RENEWED:
+            self._runner.close()
+        if self._runner.child.start() != self._ready:
+            self._runner.calls = 0
+            if self._reference is None:
+                worker = self._workers[0]
+                self._reference = worker.call(build_reference, self._packed, self.settings.lower)
+            func = self.task.func
+            self._runner.call(prepare, self.task.hash, func, self._reference, settings)
+            self._ready = self._runner.child.start()
+        return self._runner.call(race, self.task.hash, code, against, settings)
+
+
+class _Worker:
+    """A child, replaced after many calls."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.child = Child(limits)
+        self.calls = 0
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        if self.calls >= 2 * _RENEWED:
+            self.close()
+        self.calls += 1
+        return self.child.call(function, *args)
+
+    def close(self) -> None:
+        self.calls = 0
+        self.child.close()
+
+
+def _verdict(error: Exception) -> VerdictKind:
+    if isinstance(error, ScheduleError):
+        return "refused"
+    return _DEATHS[error.kind] if isinstance(error, ChildDied) else "build error"
+
+
+def _text(error: Exception) -> str:
+    text = error.message if isinstance(error, IRKitError) else f"{type(error).__name__}: {error}"
+    return text[:2000]

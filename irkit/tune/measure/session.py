@@ -1,0 +1,51 @@
+"""What a search asks of a measurement, and what it gets."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import msgspec
+
+from irkit.tune.records import Built, MachineHere, Measured, Values, VerdictKind
+from irkit.tune.space import Task
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a candidate. ``trace`` is the JSON of its schedule, of a finalist."""
+
+    verdict: VerdictKind
+    build: Built = Built()
+    checked: str = ""
+    message: str = ""
+    measure: Measured | None = None
+    machine: MachineHere | None = None
+    worker: str = ""
+    trace: bytes = b""
+
+
+class Session(Protocol):
+    """Measurements about one task."""
+
+    def run(
+        self,
+        batch: Sequence[Values],
+        against: Values,
+        *,
+        full: bool = False,
+        seconds: float = 0.1,
+        deadline: float | None = None,
+    ) -> list[Outcome]:
+        """Return the outcome of each candidate of a batch, in order, beside another one.
+
+        ``full`` compiles with all of LLVM's passes, and stops no race early. Units: seconds of a
+        race; ``deadline`` is a time of ``time.monotonic`` after which nothing begins.
+        """
+        ...
+
+
+class Measure(Protocol):
+    """A way to measure: on this machine, on others, or from records."""
+
+    def session(self, task: Task) -> AbstractContextManager[Session]:
+        """Begin to measure candidates of a task."""
+        ...

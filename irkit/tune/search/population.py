@@ -1,0 +1,150 @@
+"""Which candidates to measure next: by the closed formulas, what is learned, and chance.
+
+Everything is drawn from one seed, and depends on measured scores only: the same outcomes lead to
+the same candidates, however many processes measure.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from irkit.tune.cost import Residual
+from irkit.tune.records import Values, key_of
+from irkit.tune.space import Space, crossed, mutated, sampled
+from irkit.tune.space.moves import estimate
+
+_DRAWN = 192
+"""Random candidates among which the first batch is chosen by the closed formulas."""
+_CHILDREN = 128
+_FRESH = 64
+_ELITE = 10
+_BY_CHANCE = 0.2
+"""Share of a batch that is chosen by chance, so that a model that is wrong is found out."""
+
+
+class Proposal:
+    """A candidate to measure, how it was made, and the time that is expected of it."""
+
+    def __init__(self, values: Values, origin: str, parent: str, predicted: float) -> None:
+        self.values, self.origin = values, origin
+        self.parent, self.predicted = parent, predicted
+        self.key = key_of(values)
+
+
+class Population:
+    """The candidates of one task so far, and those to come."""
+
+    def __init__(
+        self, space: Space, seed: int, residual: Residual, hints: Sequence[Values]
+    ) -> None:
+        self.space, self.residual = space, residual
+        self._random = Random(seed)
+        self._hints = list(hints)
+        self._seen = {key_of({})}
+        self._scores: list[tuple[float, str, Values]] = []
+        self._started = False
+
+    def skip(self, values: Mapping[str, Any]) -> None:
+        """Never propose a candidate: it was measured before."""
+        self._seen.add(key_of(values))
+
+    def add(self, values: Values, score: float, seconds: float) -> None:
+        """Add what was measured of a candidate: how many times faster than the default it is."""
+        self._seen.add(key_of(values))
+        self._scores.append((score, key_of(values), values))
+        self.residual.add(self.features(values), estimate(self.space, values), seconds)
+
+    def batch(self, count: int) -> list[Proposal]:
+        """Return the next candidates, fewer if the space has no more."""
+        made = self._from_hints(count)
+        pool = self._pool()
+        by_chance = max(1, round((count - len(made)) * _BY_CHANCE))
+        ranked = self._ranked(pool)
+        made += self._take(ranked, count - len(made) - by_chance)
+        self._random.shuffle(pool)
+        made += self._take([each for each in pool if math.isfinite(each.predicted)], by_chance)
+        return made
+
+    def features(self, values: Mapping[str, Any]) -> list[float]:
+        """Return what is known of a candidate as numbers: sizes by name, in a fixed order."""
+        return features_of(self.space, values)
+
+    def _from_hints(self, count: int) -> list[Proposal]:
+        made: list[Proposal] = []
+        while self._hints and len(made) < count:
+            values = self._hints.pop(0)
+            made += self._take([Proposal(values, "hint", "", math.inf)], 1)
+        return made
+
+    def _pool(self) -> list[Proposal]:
+        elite = sorted(self._scores, key=lambda each: (-each[0], each[1]))[:_ELITE]
+        if not elite:
+            return [
+                self._proposed(sampled(self.space, self._random), "random") for _ in range(_DRAWN)
+            ]
+        found = [self._proposed(sampled(self.space, self._random), "random") for _ in range(_FRESH)]
+        for _ in range(_CHILDREN):
+            _, key, values = elite[min(int(self._random.expovariate(0.4)), len(elite) - 1)]
+            if len(elite) > 1 and self._random.random() < 0.25:
+                other = self._random.choice(elite)[2]
+                child = crossed(self.space, values, other, self._random)
+                found.append(self._proposed(child, "crossover", key))
+            else:
+                child = mutated(self.space, values, self._random)
+                found.append(self._proposed(child, "mutation", key))
+        return found
+
+    def _proposed(self, values: Values, origin: str, parent: str = "") -> Proposal:
+        return Proposal(values, origin, parent, estimate(self.space, values))
+
+    def _ranked(self, pool: list[Proposal]) -> list[Proposal]:
+        """Return candidates by the time expected of them, and set that time."""
+        legal = [each for each in pool if math.isfinite(each.predicted)]
+        wrong = self.residual.predict([self.features(each.values) for each in legal])
+        for each, error in zip(legal, wrong, strict=True):
+            each.predicted *= math.exp(float(error))
+        return sorted(legal, key=lambda each: (each.predicted, each.key))
+
+    def _take(self, candidates: Sequence[Proposal], count: int) -> list[Proposal]:
+        made: list[Proposal] = []
+        for each in candidates:
+            if len(made) >= count:
+                break
+            if each.key not in self._seen:
+                self._seen.add(each.key)
+                made.append(each)
+        return made
+
+
+def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
+    """Return the decisions as numbers: a column for each knob, whatever block it is about."""
+    expected = estimate(space, values)
+    row = [math.log(expected) if math.isfinite(expected) and expected > 0 else 0.0]
+    by_knob: dict[str, float] = {}
+    for name, value in values.items():
+        knob = name.rpartition(".")[2]
+        by_knob[knob] = by_knob.get(knob, 0.0) + _column(value)
+    row += [by_knob.pop(knob, -1.0) for knob in _KNOBS]
+    row.append(float(len(values)))
+    return row + [by_knob[knob] for knob in sorted(by_knob)][:32]
+
+
+_KNOBS = (
+    "sketch", "turned", "rows", "vectors", "lanes", "packed", "stacked", "by_rows", "unroll",
+    "columns", "fused", "row", "order", "stage",
+)  # fmt: skip
+_WORDS = {"panels": 1.0, "dots": 2.0, "tile": 3.0, "pointwise": 4.0, "inline": 1.0, "root": 2.0}
+
+
+def _column(value: Any) -> float:
+    if isinstance(value, str):
+        return _WORDS.get(value, 3.0 + sum(value.encode()) % 64)
+    if isinstance(value, (list, tuple)):
+        return float(sum((at + 1) * _number(each) for at, each in enumerate(value)))
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _number(value: Any) -> float:
+    """Return an element of a knob's value as a number."""
+    return float(value) if isinstance(value, (int, float)) else float(sum(str(value).encode()) % 64)

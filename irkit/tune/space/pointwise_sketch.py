@@ -1,0 +1,83 @@
+"""Sketches of pointwise stages: vectors along the last axis, several at a time, by several rows."""
+
+from typing import Any
+
+import msgspec
+
+from irkit.autoschedule import Estimates, Machine, Rule, spatial_axes
+from irkit.core import ScheduleError
+from irkit.ir import Block
+from irkit.schedule import BlockRef, Schedule, only_store
+from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
+from irkit.tune.space.sketch import Knobs, Setting
+
+_MOST_COPIES = 32
+
+
+class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
+    """A tile of some vectors along the last axis by some rows of the one before."""
+
+    work: TileWork
+    machine: Machine
+    spatial: tuple[str, ...]
+    choices: dict[str, tuple[Any, ...]]
+
+    @property
+    def name(self) -> str:
+        return "pointwise"
+
+    @property
+    def knobs(self) -> Knobs:
+        return self.choices
+
+    def allows(self, setting: Setting) -> bool:
+        rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
+        last = self.work.spatial[self.spatial[-1]]
+        height = self.work.spatial[self.spatial[-2]] if len(self.spatial) > 1 else 1
+        return rows <= height and (vectors - 1) * lanes < last and rows * vectors <= _MOST_COPIES
+
+    def cycles(self, setting: Setting) -> float:
+        rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
+        by = {self.spatial[-2]: rows} if len(self.spatial) > 1 else {}
+        return cycles_of_pointwise(self.work, self.machine, self.spatial[-1], vectors, lanes, by)
+
+    def rule(self, setting: Setting) -> Rule:
+        def pointwise(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
+            rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
+            loops = sch.get_loops(BlockRef(block.name))
+            if not loops or len(sch.get_child_blocks(loops[-1])) != 1:
+                raise ScheduleError(f"block {block.name!r} shares its loop with another one")
+            far, near, lane = sch.split(loops[-1], [None, vectors, lanes])
+            unrolled = [near]
+            if rows > 1:
+                if len(loops) < 2:
+                    raise ScheduleError(f"block {block.name!r} is inside one loop only")
+                _, low = sch.split(loops[-2], [None, rows])
+                sch.reorder(far, low)
+                unrolled.insert(0, low)
+            for loop in unrolled:
+                sch.unroll(loop)
+            sch.vectorize(lane)
+
+        return pointwise
+
+
+def pointwise_sketches(block: Block, machine: Machine) -> list[PointwiseSketch]:
+    """Return the sketch of a pointwise stage; none if it does not store neighbours, or sizes are
+    not constant."""
+    store, work = only_store(block), work_of_block(block)
+    if store is None or work is None or work.reduced or not work.spatial:
+        return []
+    spatial = spatial_axes(block)
+    if block.predicate is not None or store.indices[-1:] != (spatial[-1].var,):
+        return []
+    names = tuple(axis.var.name for axis in spatial)
+    last = work.spatial[names[-1]]
+    lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
+    lanes = min(lanes, 1 << (last - 1).bit_length())
+    choices: dict[str, tuple[Any, ...]] = {
+        "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
+        "vectors": tuple(each for each in (1, 2, 3, 4, 8) if (each - 1) * lanes < last),
+        "rows": (1, 2, 3, 4, 6, 8) if len(names) > 1 else (1,),
+    }
+    return [PointwiseSketch(work, machine, names, choices)]

@@ -1,0 +1,163 @@
+"""Sketches of products of matrices: the plans of the automatic schedule, any of them."""
+
+from typing import Any
+
+import msgspec
+
+from irkit.autoschedule import (
+    Dots,
+    Estimates,
+    Machine,
+    MatrixProduct,
+    Panels,
+    Rule,
+    apply_plan,
+    cycles_of,
+    product_of,
+)
+from irkit.core import ScheduleError
+from irkit.ir import Block
+from irkit.schedule import BlockRef, Schedule
+from irkit.tune.space.sketch import Knobs, Setting
+
+_ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28)
+_VECTORS = (1, 2, 3, 4, 5, 6, 8, 12)
+
+
+class PanelSketch(msgspec.Struct, frozen=True, eq=False):
+    """A tile of rows by vectors of columns, with columns or rows packed or not."""
+
+    product: MatrixProduct
+    machine: Machine
+    ways: tuple[MatrixProduct, ...]
+    choices: dict[str, tuple[Any, ...]]
+
+    @property
+    def name(self) -> str:
+        return "panels"
+
+    @property
+    def knobs(self) -> Knobs:
+        return self.choices
+
+    def plan(self, setting: Setting) -> tuple[MatrixProduct, Panels]:
+        """Return the product, perhaps turned, and its plan."""
+        flags = {key: bool(setting[key]) for key in ("packed", "stacked", "by_rows")}
+        lanes = int(setting["lanes"])
+        way = self.ways[int(setting["turned"])]
+        return way, Panels(int(setting["rows"]), int(setting["vectors"]), lanes, **flags)
+
+    def allows(self, setting: Setting) -> bool:
+        way, plan = self.plan(setting)
+        rows, columns, steps = way.sizes
+        packs = plan.packed or not way.wide.is_contiguous_along(way.columns)
+        shared = way.tall.load.buffer is way.wide.load.buffer
+        return (
+            plan.rows <= rows
+            and (plan.vectors - 1) * plan.lanes < columns
+            and plan.rows * plan.vectors + plan.vectors < self.machine.vector_registers
+            and plan.packed == packs
+            and not (shared and (plan.packed or plan.stacked))
+            and not (plan.by_rows and (way.is_turned or rows == 1))
+            and not (plan.stacked and way.rows is None)
+            and steps % int(setting["unroll"]) == 0
+        )
+
+    def cycles(self, setting: Setting) -> float:
+        way, plan = self.plan(setting)
+        return cycles_of(way, self.machine, plan)
+
+    def rule(self, setting: Setting) -> Rule:
+        def panels(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
+            product = product_of(block, estimates)
+            way = product.turned() if product is not None and setting["turned"] else product
+            if way is None:
+                raise ScheduleError(f"block {block.name!r} is not such a product")
+            apply_plan(sch, way, self.plan(setting)[1])
+            unroll_steps(sch, BlockRef(block.name), way.steps.var.name, int(setting["unroll"]))
+
+        return panels
+
+
+class DotSketch(msgspec.Struct, frozen=True, eq=False):
+    """A tile of dot products, with lanes along the steps."""
+
+    product: MatrixProduct
+    machine: Machine
+    lanes: int
+
+    @property
+    def name(self) -> str:
+        return "dots"
+
+    @property
+    def knobs(self) -> Knobs:
+        return {
+            "rows": (1, 2, 3, 4, 5, 6, 8),
+            "columns": (1, 2, 3, 4, 6, 8),
+            "unroll": (1, 2, 4, 8),
+        }
+
+    def plan(self, setting: Setting) -> Dots:
+        """Return the plan of a setting."""
+        rows, columns, unroll = (int(setting[key]) for key in ("rows", "columns", "unroll"))
+        return Dots(rows, columns, unroll, self.lanes)
+
+    def allows(self, setting: Setting) -> bool:
+        plan, (rows, columns, steps) = self.plan(setting), self.product.sizes
+        sums = plan.rows * plan.columns * plan.unroll
+        used = sums + (min(plan.rows, plan.columns) + 1) * plan.unroll
+        fits = plan.rows <= rows and plan.columns <= columns and plan.width <= max(steps, 1)
+        return fits and sums <= 32 and used < self.machine.vector_registers
+
+    def cycles(self, setting: Setting) -> float:
+        return cycles_of(self.product, self.machine, self.plan(setting))
+
+    def rule(self, setting: Setting) -> Rule:
+        def dots(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
+            product = product_of(block, estimates)
+            if product is None:
+                raise ScheduleError(f"block {block.name!r} is not such a product")
+            apply_plan(sch, product, self.plan(setting))
+
+        return dots
+
+
+def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSketch]:
+    """Return the sketches of a block; none if it is no product of constant size."""
+    product = product_of(block, {})
+    if product is None or product.is_open:
+        return []
+    turned = product.turned()
+    ways = (product,) if turned is None else (product, turned)
+    lanes = max(1, machine.vector_bytes // product.store.buffer.dtype.bytes)
+    longest = max(max(way.sizes[1] for way in ways), 1)
+    lanes = min(lanes, 1 << (longest - 1).bit_length())
+    rows = max(way.sizes[0] for way in ways)
+    choices: dict[str, tuple[Any, ...]] = {
+        "turned": tuple(range(len(ways))),
+        "rows": tuple(each for each in _ROWS if each <= rows),
+        "vectors": tuple(each for each in _VECTORS if (each - 1) * lanes < longest),
+        "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
+        "packed": (0, 1),
+        "stacked": (0, 1),
+        "by_rows": (0, 1),
+        "unroll": (1, 2, 4),
+    }
+    found: list[PanelSketch | DotSketch] = [PanelSketch(product, machine, ways, choices)]
+    if product.sizes[2] >= lanes > 1:
+        found.append(DotSketch(product, machine, lanes))
+    return found
+
+
+def unroll_steps(sch: Schedule, ref: BlockRef, axis: str, times: int) -> None:
+    """Unroll the loop of a reduction axis so many times, which divide it."""
+    if times <= 1:
+        return
+    block = sch.get(ref)
+    binding = next(each.binding for each in block.axes if each.var.name == axis)
+    loop = next((each for each in sch.get_loops(ref) if each.var is binding), None)
+    if loop is None:
+        raise ScheduleError(f"axis {axis!r} of block {ref.name!r} is not a loop of its own")
+    _, inner = sch.split(loop, [None, times])
+    sch.unroll(inner)

@@ -1,0 +1,68 @@
+"""A sketch: one way to schedule a block, with knobs, a cost, and a rule for each setting."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from irkit.autoschedule import Rule
+
+Setting = Mapping[str, Any]
+"""The values of the knobs of one sketch, by their names."""
+Knobs = Mapping[str, tuple[Any, ...]]
+
+
+class Sketch(Protocol):
+    """One way to schedule a block."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def knobs(self) -> Knobs: ...
+
+    def allows(self, setting: Setting) -> bool:
+        """Return False for a setting that makes no sense, such as more sums than registers."""
+        ...
+
+    def cycles(self, setting: Setting) -> float:
+        """Estimate the cycles of the block; the unit is the same for all sketches of a space."""
+        ...
+
+    def rule(self, setting: Setting) -> Rule | None:
+        """Return the rule that schedules the block so; None leaves it to the standard rules."""
+        ...
+
+
+class AutoSketch(msgspec.Struct, frozen=True):
+    """The standard rules, with what they are estimated to take."""
+
+    estimate: float
+
+    @property
+    def name(self) -> str:
+        return "auto"
+
+    @property
+    def knobs(self) -> Knobs:
+        return {}
+
+    def allows(self, setting: Setting) -> bool:
+        return not setting
+
+    def cycles(self, setting: Setting) -> float:
+        return self.estimate
+
+    def rule(self, setting: Setting) -> Rule | None:
+        return None
+
+
+class Group(msgspec.Struct, frozen=True):
+    """What is decided together: a block, or all of a template. ``sketches`` are alternatives, the
+    first of which is the default."""
+
+    name: str
+    sketches: tuple[Sketch, ...]
+
+    def sketch(self, name: str) -> Sketch:
+        """Return the sketch of a name; the first if there is none."""
+        return next((each for each in self.sketches if each.name == name), self.sketches[0])

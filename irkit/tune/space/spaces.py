@@ -1,0 +1,285 @@
+"""Spaces: which decisions there are, and the loops that decisions make.
+
+A decision is a value by a name: ``C.sketch`` and ``C.rows`` are about the block ``C``, ``x.stage``
+is about where stage ``x`` is computed. What is not decided, the standard rules decide: no decisions
+at all are the default.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from irkit.autoschedule import (
+    Directions,
+    Machine,
+    Rule,
+    automatic_schedule,
+    blocks_of,
+    directed_schedule,
+    inline_stages,
+    operations,
+)
+from irkit.core import ScheduleError
+from irkit.ir import Block, PrimFunc, verify
+from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
+from irkit.tune.cost import cycles_of_pointwise, work_of_block
+from irkit.tune.records import Values
+from irkit.tune.space.pointwise_sketch import pointwise_sketches
+from irkit.tune.space.product_sketches import product_sketches
+from irkit.tune.space.sketch import AutoSketch, Group, Sketch
+from irkit.tune.space.tile_sketch import tile_sketches
+from irkit.tune.templates import Template
+
+_SMALL = 0.02
+"""Share of all operations below which nothing is decided about a block."""
+_MOST_STAGES = 6
+
+
+class Candidate(msgspec.Struct, frozen=True, eq=False):
+    """Loops to compile, and the steps that made them (none if they are as written)."""
+
+    func: PrimFunc
+    trace: ScheduleTrace
+
+
+class Space(Protocol):
+    """A set of decisions about a function."""
+
+    name: str
+    func: PrimFunc
+    """The loops as nobody has scheduled them."""
+
+    @property
+    def stages(self) -> Mapping[str, tuple[Any, ...]]:
+        """Decisions that come first, because the others depend on them."""
+        ...
+
+    def groups(self, values: Mapping[str, Any]) -> tuple[Group, ...]:
+        """Return what else is to be decided, after the first decisions in ``values``.
+
+        Raises: ScheduleError if those are not legal.
+        """
+        ...
+
+    def derive(self, values: Mapping[str, Any]) -> Candidate:
+        """Return the loops that decisions make.
+
+        Raises: ScheduleError, with the reason, if they are not legal.
+        """
+        ...
+
+
+class RuleSpace:
+    """The space of a function that nobody has scheduled: sketches of each block that matters."""
+
+    name = "rules"
+
+    def __init__(self, func: PrimFunc, machine: Machine, threads: int = 1) -> None:
+        self.func, self.machine, self.threads = func, machine, threads
+        self._known: dict[tuple[tuple[str, str], ...], tuple[Group, ...]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RuleSpace, (self.func, self.machine, self.threads)
+
+    @property
+    def stages(self) -> Mapping[str, tuple[Any, ...]]:
+        """Where each pointwise stage that others read is computed."""
+        sch = Schedule(self.func, check="off")
+        found: dict[str, tuple[Any, ...]] = {}
+        for block in blocks_of(sch):
+            store = only_store(block)
+            readers = [] if store is None else reads_of(self.func, store.buffer)
+            others = [each for each in readers if each.name != block.name]
+            if store is not None and others and len(found) < _MOST_STAGES:
+                depth = min(len(sch.get_loops(BlockRef(others[0].name))), 3)
+                places = tuple(f"at {at}" for at in range(depth))
+                own = ("inline", "root") if block.init is None else ()
+                found[f"{block.name}.stage"] = ("auto", *own, *places)
+        return found
+
+    def groups(self, values: Mapping[str, Any]) -> tuple[Group, ...]:
+        first = {key: str(each) for key, each in values.items() if key.endswith(".stage")}
+        key = tuple(sorted(each for each in first.items() if each[1] != "auto"))
+        if key not in self._known:
+            sch = Schedule(self.func, check="off")
+            _place_stages(sch, dict(key))
+            whole = operations(sch.func.body) or 1
+            self._known[key] = tuple(
+                group
+                for block in blocks_of(sch)
+                if (group := _group(block, self.machine, whole)) is not None
+            )
+        return self._known[key]
+
+    def derive(self, values: Mapping[str, Any]) -> Candidate:
+        first = {key: str(each) for key, each in values.items() if key.endswith(".stage")}
+        rules: dict[str, Rule] = {}
+        for group in self.groups(values):
+            sketch, setting = setting_of(group, values)
+            rule = sketch.rule(setting)
+            if rule is not None:
+                rules[group.name] = rule
+        moved = {key: each for key, each in first.items() if each != "auto"}
+        if not rules and not moved:
+            made = automatic_schedule(self.func, self.machine)
+            if made is None:
+                return Candidate(self.func, ScheduleTrace())
+            return Candidate(made.func, made.trace)
+        directions = Directions(lambda sch: _place_stages(sch, moved), rules)
+        return checked(directed_schedule(self.func, self.machine, directions))
+
+
+class TemplateSpace:
+    """The space of a template: its knobs, all of which are decided together."""
+
+    name = "template"
+
+    def __init__(
+        self,
+        template: Template,
+        args: tuple[Any, ...],
+        func: PrimFunc,
+        machine: Machine,
+        threads: int = 1,
+    ) -> None:
+        self.template, self.args, self.func = template, args, func
+        self.machine, self.threads = machine, threads
+        self._groups: tuple[Group, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = (self.template, self.args, self.func, self.machine, self.threads)
+        return TemplateSpace, given
+
+    @property
+    def stages(self) -> Mapping[str, tuple[Any, ...]]:
+        return {}
+
+    def groups(self, values: Mapping[str, Any]) -> tuple[Group, ...]:
+        if not self._groups:
+            config = self.template.run(self.args).config
+            knobs = {name: knob.values for name, knob in config.knobs.items()}
+            self._groups = (Group("", (AutoSketch(1.0), KnobSketch(knobs))),)
+        return self._groups
+
+    def derive(self, values: Mapping[str, Any]) -> Candidate:
+        if not values:  # The default, which a template races, too.
+            return RuleSpace(self.func, self.machine, self.threads).derive({})
+        made = self.template.run(self.args, dict(values)).schedule
+        if made is None:
+            raise ScheduleError(f"{self.template.where} has no schedule")
+        return checked(made)
+
+
+class TraceSpace:
+    """The space of one recorded schedule: whatever is decided, its steps are replayed."""
+
+    name = "trace"
+
+    def __init__(self, func: PrimFunc, trace: str) -> None:
+        self.func, self.trace = func, trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TraceSpace, (self.func, self.trace)
+
+    @property
+    def stages(self) -> Mapping[str, tuple[Any, ...]]:
+        return {}
+
+    def groups(self, values: Mapping[str, Any]) -> tuple[Group, ...]:
+        return ()
+
+    def derive(self, values: Mapping[str, Any]) -> Candidate:
+        if not values:
+            return RuleSpace(self.func, Machine()).derive({})
+        sch = Schedule(self.func)
+        sch.replay(ScheduleTrace.from_json(self.trace))
+        return Candidate(sch.func, sch.trace)
+
+
+class KnobSketch(msgspec.Struct, frozen=True, eq=False):
+    """All knobs of a template, about which nothing is known."""
+
+    choices: dict[str, tuple[Any, ...]]
+
+    @property
+    def name(self) -> str:
+        return "knobs"
+
+    @property
+    def knobs(self) -> Mapping[str, tuple[Any, ...]]:
+        return self.choices
+
+    def allows(self, setting: Mapping[str, Any]) -> bool:
+        return True
+
+    def cycles(self, setting: Mapping[str, Any]) -> float:
+        return 1.0
+
+    def rule(self, setting: Mapping[str, Any]) -> Rule | None:
+        return None
+
+
+def setting_of(group: Group, values: Mapping[str, Any]) -> tuple[Sketch, dict[str, Any]]:
+    """Return the sketch that values choose for a group, and the values of its knobs."""
+    if not group.name:
+        sketch = group.sketch("knobs" if values else "auto")
+        return sketch, {key: values[key] for key in sketch.knobs if key in values}
+    sketch = group.sketch(str(values.get(f"{group.name}.sketch", "auto")))
+    return sketch, {
+        knob: values[f"{group.name}.{knob}"]
+        for knob in sketch.knobs
+        if f"{group.name}.{knob}" in values
+    }
+
+
+def named(group: Group, sketch: Sketch, setting: Mapping[str, Any]) -> Values:
+    """Return the decisions that choose a sketch and the values of its knobs."""
+    if sketch.name == "auto":
+        return {}
+    if not group.name:
+        return dict(setting)
+    return {f"{group.name}.sketch": sketch.name} | {
+        f"{group.name}.{knob}": value for knob, value in setting.items()
+    }
+
+
+def checked(sch: Schedule) -> Candidate:
+    """Return the candidate of a schedule. Raises: ScheduleError if its loops are not valid."""
+    problems = verify(sch.func)
+    if problems:
+        raise ScheduleError(f"the scheduled loops are invalid: {problems[0]}")
+    return Candidate(sch.func, sch.trace)
+
+
+def _place_stages(sch: Schedule, moved: Mapping[str, str]) -> None:
+    """Inline stages, or compute them at a loop of the first that reads them."""
+    own = {key.removesuffix(".stage"): place for key, place in moved.items()}
+    for name, place in own.items():
+        if place == "inline":
+            sch.compute_inline(BlockRef(name))
+    inline_stages(sch, kept=frozenset(own))
+    for name, place in reversed(own.items()):
+        if place.startswith("at "):
+            ref = BlockRef(name)
+            readers = sch.get_consumers(ref)
+            loops = sch.get_loops(readers[0]) if readers else []
+            at = int(place.removeprefix("at "))
+            if at >= len(loops):
+                raise ScheduleError(f"block {name!r} has no reader inside {at + 1} loops")
+            sch.compute_at(ref, loops[at])
+
+
+def _group(block: Block, machine: Machine, whole: int) -> Group | None:
+    """Return the sketches of a block; None if it has none, or hardly matters."""
+    work = work_of_block(block)
+    if work is None or work.points < _SMALL * whole:
+        return None
+    own: list[Sketch] = [*product_sketches(block, machine), *tile_sketches(block, machine)]
+    own += pointwise_sketches(block, machine)
+    if not own:
+        return None
+    lanes = max(1, machine.vector_bytes // 4)
+    last = list(work.spatial)[-1]
+    usual = cycles_of_pointwise(work, machine, last, 1, lanes, {})
+    return Group(block.name, (AutoSketch(usual), *own))
