@@ -106,7 +106,8 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     ``work`` says what one run of a kernel computes and moves, for kernels of which that is known.
     ``dims`` are the dimensions that the shapes of inputs bind at the call, ``sizes`` the arithmetic
     on them, in order. ``memory`` is what a call needs for arena and outputs: more than
-    ``memory_limit`` refuses it.
+    ``memory_limit`` refuses it. ``machine`` is what the automatic schedule of the kernels was
+    chosen for, where that differs from the machine "generic".
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -121,6 +122,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     sizes: tuple[SizeStep, ...] = ()
     memory: Size = 0
     memory_limit: int = MOST_BYTES
+    machine: dict[str, int | float | str] = {}
 
     @property
     def size_names(self) -> tuple[str, ...]:

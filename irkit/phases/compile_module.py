@@ -122,7 +122,10 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         recording |= {name} if record_size(func) else set()
         report(name, done, len(names))
     plan = msgspec.structs.replace(
-        _with_records(plan, recording), work=work, memory_limit=options.memory_limit
+        _with_records(plan, recording),
+        work=work,
+        memory_limit=options.memory_limit,
+        machine=dict(chosen.settings) if options.schedule == "auto" else {},
     )
     if target.kind != "c":
         objects.append(object_for(emit_executor(plan), target))

@@ -15,6 +15,7 @@ from irkit.core import IRKitError, IRModule, Target
 from irkit.ir import PrimFunc, is_unscheduled, parse, script
 from irkit.phases import DEFAULT, LEGALIZE, machine_of, trace, with_auto_schedule
 from irkit.phases.schedule_choice import FEWEST
+from irkit.runtime.package import contents_of, package_bytes
 from irkit.transform import define_pass
 from tests.runtime.models import mlp
 
@@ -190,6 +191,14 @@ def test_kernels_of_models_are_scheduled_or_not() -> None:
         "vector_bytes": 16,
         "machine": (("vector_bytes", 16), ("l1", 1 << 14)),
     }
+
+
+def test_a_package_says_what_its_kernels_were_scheduled_for() -> None:
+    made = irkit.compile(mlp(), machine=Machine(vector_bytes=16, l1=1 << 14))
+    read = contents_of(package_bytes(made.contents), "made").plan
+    assert read.machine == {"vector_bytes": 16, "l1": 1 << 14}
+    assert irkit.compile(mlp(), machine="generic").plan.machine == {}
+    assert irkit.compile(mlp(), schedule="none").plan.machine == {}
 
 
 def same_in_another_process(make: Callable[[], str], code: str) -> None:
