@@ -94,6 +94,7 @@ from irkit.core.rewrite import (
     fresh as fresh,
     rewrite as rewrite,
     substitute as substitute,
+    substitute_each as substitute_each,
     with_span_of as with_span_of,
 )
 from irkit.core.rules import (

@@ -1,7 +1,7 @@
 """Functions of any level, modules of them, and the description of a level."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import singledispatch
+from functools import cache, singledispatch
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -157,4 +157,9 @@ class Level(msgspec.Struct, frozen=True):
     @property
     def functions(self) -> tuple[type[Function], ...]:
         """Return the function classes among the node classes."""
-        return tuple(cls for cls in self.nodes if issubclass(cls, Function))
+        return _functions_among(self.nodes)
+
+
+@cache
+def _functions_among(classes: tuple[type[Node], ...]) -> tuple[type[Function], ...]:
+    return tuple(cls for cls in classes if issubclass(cls, Function))

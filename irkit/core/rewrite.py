@@ -3,7 +3,7 @@
 All of them return the same object if nothing changed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -22,7 +22,7 @@ from irkit.core.node import (
 )
 from irkit.core.recorder import current_recorder, report_rounds
 from irkit.core.recursion import deep_recursion
-from irkit.core.rules import Firing, Rule, Rules, subject_of, written_at
+from irkit.core.rules import Firing, Rule, Rules, classes_of, subject_of, written_at
 from irkit.core.span import Span
 from irkit.core.walk import (
     may_be_expression,
@@ -64,7 +64,7 @@ def rewrite(
     Raises: IRKitError if the annotation cannot be read or is not a class of nodes.
     """
     if on is None:
-        on = Node if isinstance(rule, (Rule, Rules)) else subject_of(rule)
+        on = classes_of(rule) if isinstance(rule, (Rule, Rules)) else subject_of(rule)
     targets = on if isinstance(on, tuple) else (on,)
     if not isinstance(root, Node):  # pyright: ignore[reportUnnecessaryIsInstance] -- users err
         raise _no_node("rewrite", root)
@@ -304,6 +304,20 @@ def substitute(root: _N, mapping: Mapping[_S, _R]) -> _N:
     if any(BINDERS[cls] is not READS_NOTHING for cls in {node.__class__ for node in order}):
         _replace_in_parts(symbols_bound(root), given)
     return cast(_N, _replace_symbols(root, given, order))
+
+
+def substitute_each(root: _N, symbol: Node, values: Iterable[Node]) -> list[_N]:
+    """Replace a symbol by each of some values, as :func:`substitute` does, but look for its uses
+    once."""
+    order = postorder(root)
+    if any(BINDERS[cls] is not READS_NOTHING for cls in {node.__class__ for node in order}):
+        return [substitute(root, {symbol: value}) for value in values]
+    holding, found = {id(symbol)}, list[Node]()
+    for node in order:
+        if not holding.isdisjoint(map(id, HELD[node.__class__](node))):
+            holding.add(id(node))
+            found.append(node)
+    return [cast(_N, _replace_symbols(root, {id(symbol): value}, found)) for value in values]
 
 
 def _replace_in_parts(symbols: list[Node], given: dict[int, Node]) -> None:

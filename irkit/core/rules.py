@@ -180,7 +180,7 @@ def _flattened(rules: tuple[Rule | Rules | Apply, ...]) -> Iterator[Rule]:
     for rule in rules:
         if isinstance(rule, Rules) and rule.bound:
             # A row of the table cannot express repetition, so the whole set becomes one rule.
-            yield Rule(rule.name, _union(rule), rule, None)
+            yield Rule(rule.name, classes_of(rule), rule, None)
         elif isinstance(rule, Rules):
             yield from rule.rules
         elif isinstance(rule, Rule):
@@ -189,7 +189,10 @@ def _flattened(rules: tuple[Rule | Rules | Apply, ...]) -> Iterator[Rule]:
             yield Rule.of(rule)
 
 
-def _union(rules: Rules) -> tuple[type[Node], ...]:
+def classes_of(rules: Rule | Rules) -> tuple[type[Node], ...]:
+    """Return the classes of nodes that rules are about."""
+    if isinstance(rules, Rule):
+        return rules.on
     return tuple(dict.fromkeys(cls for rule in rules for cls in rule.on))
 
 

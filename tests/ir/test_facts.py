@@ -1,17 +1,24 @@
 """Facts of loop functions: what contradicts them."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from irkit.core import Node
+from irkit.fuzz import prim_funcs
 from irkit.ir import (
+    PrimFunc,
     flat_access,
     no_blocks,
     no_init_blocks,
     no_unrolled_loops,
     no_vectorized_loops,
     parse,
+    verify,
 )
+from irkit.phases.default import DEFAULT
 from tests.ir.blocks import BLOCK, VALID
+
+OTHER = parse("def g():\n    pass\n")
 
 
 @pytest.mark.parametrize(
@@ -32,3 +39,14 @@ def test_a_fact_names_what_contradicts_it(fact: Node, line: str, kept: str) -> N
 def test_an_init_is_gone_when_no_block_has_one() -> None:
     func = parse(BLOCK.format(**VALID))
     assert [found.message for found in no_init_blocks.predicate(func)] == ["block 'A' has an init"]
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+@given(prim_funcs())
+def test_what_the_verifier_knows_changes_no_answer_about_flat_accesses(func: PrimFunc) -> None:
+    for each in (func, *(step.after for step in DEFAULT.steps(func))):
+        assert isinstance(each, PrimFunc)
+        assert verify(each) == []
+        known = flat_access.problems(each)
+        assert verify(OTHER) == []
+        assert [str(p) for p in flat_access.problems(each)] == [str(p) for p in known]

@@ -20,6 +20,10 @@ def bounds(expr: Expr, ranges: Ranges = NOTHING) -> Interval:
     """
     if expr.dtype.is_float:
         return Interval.everything
+    if isinstance(expr, Const):
+        return Interval(int(expr.value), int(expr.value))
+    if expr.__class__ is Var:
+        return Interval(*var_pair(cast(Var, expr), ranges))
     return Interval(*pairs(expr, ranges)[id(expr)])
 
 

@@ -31,6 +31,7 @@ class LoopChecker:
         self.rules = rules
         self.known = known
         self.valid: dict[int, tuple[Node, ...]] = {}
+        self.statements: set[int] = set()
         self.problems: list[Problem] = []
         self.at: Node = func
         self._scope: set[int] = set()
@@ -64,6 +65,7 @@ class LoopChecker:
         if len(self.problems) >= MAX_PROBLEMS:
             return
         self.at = stmt
+        self.statements.add(id(stmt))
         rule = self.rules.get(stmt.__class__)
         if rule is None:
             self.report(f"{type(stmt).__name__} is not a statement of loop IR")

@@ -26,7 +26,11 @@ from irkit.ir.stmt import (
 from irkit.ir.verify.expression_nodes import WrongField
 from irkit.ir.verify.scopes import MAX_STRING, LoopChecker
 from irkit.ir.verify.types import access_lanes, access_problem
-from irkit.ir.verify.valid_expressions import remember_valid, valid_before
+from irkit.ir.verify.valid_expressions import (
+    remember_valid,
+    statements_valid_before,
+    valid_before,
+)
 
 
 def verify(func: PrimFunc) -> list[Problem]:
@@ -36,7 +40,7 @@ def verify(func: PrimFunc) -> list[Problem]:
         return [Problem(f"{type(func).__name__} is not a function of loop IR")]
     _before, known = valid_before()  # The function keeps what is known alive.
     # The rules below rely on correct field classes; they check those of expressions themselves.
-    broken = _field_problems(func, known, expressions=False)
+    broken = _field_problems(func, statements_valid_before(), expressions=False)
     checker = LoopChecker(func, _RULES, known)
     try:
         if not broken:
@@ -44,7 +48,7 @@ def verify(func: PrimFunc) -> list[Problem]:
             with deep_recursion:
                 checker.statement(func.body)
             if not checker.problems:
-                remember_valid(func, checker.valid)
+                remember_valid(func, checker.valid, checker.statements)
                 return []
     except WrongField:
         pass

@@ -6,7 +6,7 @@ references need no forwarding.
 
 from itertools import pairwise
 
-from irkit.core import Node, ScheduleError, children, deep_recursion, uses, walk
+from irkit.core import STATEMENTS, Node, ScheduleError, children, deep_recursion, uses, walk
 from irkit.ir import (
     Allocate,
     Block,
@@ -42,7 +42,7 @@ def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
         path.append(stmt)
         if stmt is target:
             return True
-        for inner in children(stmt):
+        for inner in STATEMENTS[stmt.__class__](stmt):
             if isinstance(inner, Stmt) and leads_to(inner):
                 return True
         path.pop()

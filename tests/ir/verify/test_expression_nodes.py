@@ -18,6 +18,7 @@ from irkit.ir import (
     Expr,
     Load,
     PrimFunc,
+    seq,
     verify,
 )
 from irkit.ir.verify.expression_nodes import _ROWS  # pyright: ignore[reportPrivateUsage] -- to start from none
@@ -66,10 +67,11 @@ def test_what_passed_before_changes_no_answer(data: st.DataObject) -> None:
     ],
 )
 def test_a_node_that_is_nearly_right_is_reported(right: Expr, wrong: Expr) -> None:
-    assert found_in(right) == []
-    assert found_in(wrong) != []
+    assert found_in(right, right) == []
+    assert found_in(right, wrong) != []
 
 
-def found_in(value: Expr) -> list[str]:
-    """List what is wrong with an expression, apart from the scope of the buffer it reads."""
-    return [each for each in messages(PrimFunc("f", (), Evaluate(value))) if "is used" not in each]
+def found_in(first: Expr, second: Expr) -> list[str]:
+    """List what is wrong with two expressions, apart from the scope of the buffers they read."""
+    func = PrimFunc("f", (), seq(Evaluate(first), Evaluate(second)))
+    return [each for each in messages(func) if "is used" not in each]

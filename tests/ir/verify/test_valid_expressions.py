@@ -82,7 +82,7 @@ def test_nothing_is_known_once_the_function_is_gone() -> None:
     assert valid_before() == (None, {})
 
 
-WRONG = ["constant", "type", "scope", "indices"]
+WRONG = ["constant", "type", "scope", "indices", "field"]
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -102,6 +102,8 @@ def damaged(func: PrimFunc, what: str, at: int) -> PrimFunc:
         match node:
             case Store() if what == "indices":
                 return node.replace(indices=node.indices[1:])
+            case Store() if what == "field":
+                return node.replace(indices=[*node.indices])
             case Store() if what == "type":
                 return node.replace(value=eq(node.value, node.value))
             case For() if what == "scope":

@@ -171,13 +171,7 @@ class _StatementRun:
 
     def _line(self, at: int, stmt: Stmt) -> _NumberedStatement:
         roots = [root for root in children(stmt) if isinstance(root, Expr)]
-        nodes: list[Expr] = []
-        seen: set[int] = set()
-        for root in roots:
-            for node in postorder(root):
-                if id(node) not in seen and isinstance(node, Expr):
-                    seen.add(id(node))
-                    nodes.append(node)
+        nodes = [node for node in postorder(stmt) if isinstance(node, Expr)]
         numbers = self.numbering.after_operands(nodes)
         of = dict(zip(map(id, nodes), numbers, strict=True))
         for node, number in zip(nodes, numbers, strict=True):

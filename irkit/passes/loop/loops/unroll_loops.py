@@ -22,7 +22,7 @@ from irkit.core import (
     remark,
     rewrite,
     same,
-    substitute,
+    substitute_each,
     symbols_bound,
 )
 from irkit.ir import Const, For, PrimFunc, Stmt, no_unrolled_loops, seq
@@ -62,7 +62,8 @@ def unroll_loops(
                 end - begin <= max_extent and _fits(body, end - begin)
             ):
                 # Each copy binds its own variables: the verifier allows one binder per Var.
-                copies = [substitute(body, {var: Const(i, var.dtype)}) for i in range(begin, end)]
+                numbers = (Const(i, var.dtype) for i in range(begin, end))
+                copies = substitute_each(body, var, numbers)
                 return seq(*(map(fresh, copies) if symbols_bound(body) else copies))
             case For(kind="unrolled"):
                 remark(
