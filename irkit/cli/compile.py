@@ -20,6 +20,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
+from irkit.codegen import MOST_BYTES
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import Flow, ScheduleChoice, compile
@@ -38,6 +39,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     features: str
     schedule: ScheduleChoice | None
     machine: Literal["host", "generic"]
+    memory_limit: int
     quiet: bool
 
     @property
@@ -78,6 +80,13 @@ _with_model_flags = as_value(
             show_default=True,
             help="The sizes that schedules are chosen by: those of the target, or the same "
             "everywhere.",
+        ),
+        click.option(
+            "--memory-limit",
+            type=click.IntRange(0),
+            default=MOST_BYTES,
+            metavar="BYTES",
+            help="Refuse calls that need more for outputs and intermediate values.",
         ),
         click.option("--quiet", is_flag=True, help="Print only errors."),
     ),
@@ -159,6 +168,7 @@ def _compiled(
             apply=apply,
             schedule=wanted.schedule,
             machine=wanted.machine,
+            memory_limit=wanted.memory_limit,
         )
         for sample in samples:
             made.run(sample)
