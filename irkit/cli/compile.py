@@ -21,7 +21,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
-from irkit.codegen import complete_target
+from irkit.codegen import MOST_BYTES, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import (
@@ -55,6 +55,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     machine: Literal["host", "generic"]
     records: str | None
     foreign_records: bool
+    memory_limit: int
     quiet: bool
 
     @property
@@ -145,6 +146,13 @@ _with_model_flags = as_value(
             "--foreign-records",
             is_flag=True,
             help="Also use schedules that won on other machines, where there is nothing better.",
+        ),
+        click.option(
+            "--memory-limit",
+            type=click.IntRange(0),
+            default=MOST_BYTES,
+            metavar="BYTES",
+            help="Refuse calls that need more for outputs and intermediate values.",
         ),
         click.option("--quiet", is_flag=True, help="Print only errors."),
     ),
@@ -256,6 +264,7 @@ def _compiled(
             schedule=wanted.schedule,
             machine=wanted.machine,
             records=_chosen(wanted),
+            memory_limit=wanted.memory_limit,
         )
         for sample in samples:
             made.run(sample)
