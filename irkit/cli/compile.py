@@ -1,7 +1,6 @@
 """The verb compile of the ``irkit`` command."""
 
 import os
-import re
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,7 +20,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.notes import note_not_isolated, note_unused_passes
-from irkit.codegen import MOST_BYTES, complete_target
+from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import (
@@ -79,8 +78,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
         """Return the prefix of files and functions in C: the name given, or that of the output."""
         path = self.source_dir or self.output or "model"
         stem = Path(os.path.abspath(path)).name.partition(".")[0]
-        plain = re.sub(r"\W", "_", stem.removeprefix("lib"), flags=re.ASCII)
-        return self.name or (f"model_{plain}" if not plain or plain[0].isdigit() else plain)
+        return self.name or c_prefix(stem.removeprefix("lib"))
 
 
 _with_model_flags = as_value(

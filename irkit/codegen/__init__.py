@@ -9,6 +9,7 @@ from irkit.codegen.c import (
     interface_text as interface_text,
 )
 from irkit.codegen.c.interface import (
+    c_prefix as c_prefix,
     emit_header as emit_header,
     emit_interface as emit_interface,
     interface_names as interface_names,

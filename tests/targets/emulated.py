@@ -104,8 +104,7 @@ def _driver(calls: Sequence[Call]) -> str:
         "#include <stdlib.h>",
         "#include <stdbool.h>",
     ]
-    for func in _functions(calls):
-        lines.append(f"int32_t {c_symbol(func.name)}({signature(func)});")
+    lines += [f"int32_t {c_symbol(f.name)}({signature(f)});" for f in _functions(calls)]
     body: list[str] = []
     for number, (func, args) in enumerate(calls):
         given: list[str] = []

@@ -12,7 +12,7 @@ import irkit
 from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError
 from irkit.fuzz import arguments
-from irkit.ir import INTRINSICS, F32, PrimFunc, call, interpret
+from irkit.ir import F32, INTRINSICS, PrimFunc, call, interpret
 from irkit.phases import DEFAULT
 from tests.codegen.c.test_c_source import cases, drawn
 from tests.codegen.llvm.cases import elementwise, special

@@ -259,3 +259,17 @@ def allocate(source: SourceText) -> str:
         full,
         lambda: _function("void *", full, "int64_t count, int64_t size, size_t align", body),
     )
+
+
+def all_lanes(source: SourceText, lanes: int) -> str:
+    """Return the helper that tells whether a bool vector holds in all its lanes."""
+    kind = source.vector("i8", lanes)
+    full, width = f"irkit_all_{kind}", min(lanes, 8)
+    whole, count = f"uint{8 * width}_t", lanes // width
+    body = (
+        f"{whole} words[{count}], all = ({whole})-1;\n"
+        "memcpy(words, mask, sizeof words);\n"
+        f"for (int i = 0; i < {count}; ++i) all &= words[i];\n"
+        f"return all == ({whole})-1;"
+    )
+    return source.helper(full, lambda: _function("bool", full, f"const {kind} *mask", body))

@@ -4,6 +4,7 @@ All of it is one file, so that everything but the interface is ``static`` and tw
 one program.
 """
 
+import re
 from collections.abc import Sequence
 
 from irkit.codegen.c import interface_text
@@ -30,6 +31,14 @@ def interface_names(name: str) -> str:
             hint="Use letters, digits and _, and no word of C.",
         )
     return name
+
+
+def c_prefix(text: str) -> str:
+    """Return a prefix that C allows, made of any text."""
+    plain = re.sub(r"\W", "_", text, flags=re.ASCII)
+    if not plain or plain[0].isdigit():
+        plain = f"model_{plain}"
+    return plain if identifier(plain) == plain else f"{plain}_model"
 
 
 def emit_header(name: str) -> str:

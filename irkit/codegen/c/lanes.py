@@ -2,7 +2,7 @@
 
 from irkit.codegen.c.types import element_type, lane, padded, unsigned
 from irkit.codegen.c.writer import ATOM, PLUS, UNARY, Code, FunctionWriter
-from irkit.ir import BOOL, DType
+from irkit.ir import DType
 
 
 def each_lane(writer: FunctionWriter, name: str, lanes: int, text: str, *, hint: str = "t") -> Code:
@@ -20,9 +20,9 @@ def declared(writer: FunctionWriter, name: str, lanes: int, hint: str = "t") -> 
     return made
 
 
-def over_lanes(writer: FunctionWriter, lanes: int, text: str) -> None:
+def over_lanes(writer: FunctionWriter, lanes: int, text: str, *, head: str = "") -> None:
     """Write a loop over lanes ``lane``."""
-    writer.line(f"for (int lane = 0; lane < {lanes}; ++lane) {text}")
+    writer.line(f"{head}for (int lane = 0; lane < {lanes}; ++lane) {text}")
 
 
 def as_scalar(writer: FunctionWriter, dtype: DType, value: Code) -> str:
@@ -86,11 +86,3 @@ def iota(writer: FunctionWriter, dtype: DType, step: int) -> str:
     if str(dtype.low) in values and dtype.bits == 64:
         values = ["INT64_MIN" if value == str(dtype.low) else value for value in values]
     return f"({writer.type_of(dtype)}){{{', '.join(values)}}}"
-
-
-def all_or(mask: str | None, lanes: int) -> str:
-    """Return the condition of lane ``lane``, for an ``if``; empty if there is none."""
-    return "" if mask is None else f"if ({mask}[lane]) " if lanes > 1 else f"if ({mask}) "
-
-
-BOOL_LANE = lane(BOOL)

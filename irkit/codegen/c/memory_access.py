@@ -56,6 +56,10 @@ def load(writer: FunctionWriter, node: Load) -> Code:
     element = from_memory(writer, dtype.element, f"{writer.place(node.buffer).pointer}[{at}]")
     guard = "" if mask is None else f"if ({mask}[lane]) "
     text = f"-({element.text})" if dtype.is_bool else element.text
+    if mask is not None and _is_whole(writer, node, dtype):
+        writer.line(f"if ({_all(writer, mask, lanes)}) {made} = {_contiguous(writer, node).text};")
+        over_lanes(writer, lanes, f"if ({mask}[lane]) {made}[lane] = {text};", head="else ")
+        return Code(made)
     over_lanes(writer, lanes, f"{guard}{made}[lane] = {text};")
     return Code(made)
 
@@ -79,7 +83,25 @@ def store(writer: FunctionWriter, node: Store, value: Code) -> None:
     one = name if dtype.lanes == 1 else f"{name}[lane]"
     guard = "" if mask is None else f"if ({mask}[lane]) "
     text = to_memory(writer, dtype.element, one, in_vector=dtype.lanes > 1)
+    if mask is not None and dtype.lanes == lanes and _is_whole(writer, node, dtype):
+        kind = writer.source.vector(memory_lane(dtype), lanes, loose=True)
+        first = f"{pointer}[{_address(writer, node, _first(writer))}]"
+        writer.line(f"if ({_all(writer, mask, lanes)}) *({kind} *)&{first} = {name};")
+        over_lanes(writer, lanes, f"if ({mask}[lane]) {pointer}[{at}] = {text};", head="else ")
+        return
     over_lanes(writer, lanes, f"{guard}{pointer}[{at}] = {text};")
+
+
+def _is_whole(writer: FunctionWriter, node: Access, dtype: DType) -> bool:
+    """Return True if all lanes together are one vector in memory that needs no conversion."""
+    plain = memory_lane(dtype) == lane(dtype) and padded(dtype.lanes) == dtype.lanes
+    return plain and _together(writer, node)
+
+
+def _all(writer: FunctionWriter, mask: str, lanes: int) -> str:
+    """Return the test whether a mask holds in all lanes, which is common: a loop over lanes takes
+    far longer than a vector."""
+    return f"{helpers.all_lanes(writer.source, lanes)}(&{mask})"
 
 
 def from_memory(writer: FunctionWriter, dtype: DType, text: str) -> Code:
