@@ -101,6 +101,14 @@ def _pad(args: Tensors, o: OpOptions) -> Tensor:
     return shape.pad(x, widths[: x.ndim], widths[x.ndim :], value)
 
 
+def _broadcast_to(args: Tensors, o: OpOptions) -> Tensor:
+    """Broadcast; -1 keeps an extent of the argument."""
+    (x,), wanted = args, o.ints("shape")
+    own = (*(1,) * (len(wanted) - x.ndim), *x.shape)
+    shape = (have if size == -1 else size for have, size in zip(own, wanted, strict=True))
+    return broadcast.broadcast_to(x, tuple(shape))
+
+
 def _lrn(args: Tensors, o: OpOptions) -> Tensor:
     alpha, beta, bias = o.float("alpha"), o.float("beta"), o.float("bias")
     return nn.lrn(args[0], o.int("size"), alpha=alpha, beta=beta, bias=bias)
@@ -121,7 +129,7 @@ RULES: dict[str, Rule] = {
     "bitwise_and": _scalar("bitwise_and", lambda a, b: a & b),
     "bitwise_or": _scalar("bitwise_or", lambda a, b: a | b),
     "bitwise_xor": _scalar("bitwise_xor", lambda a, b: a ^ b),
-    "broadcast_to": lambda args, o: broadcast.broadcast_to(args[0], o.ints("shape")),
+    "broadcast_to": _broadcast_to,
     "cast": lambda args, o: pointwise.cast(args[0], o.dtype("dtype")),
     "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
     "conv": _conv,
