@@ -8,9 +8,9 @@ import msgspec
 class Span(msgspec.Struct, frozen=True, gc=False):
     """Origin of a statement, buffer, function or graph node.
 
-    ``kind`` is one of ``onnx``, ``graph``, ``te``, ``schedule``, ``text``, ``python``; ``name`` is
-    the ONNX node, stage or primitive; ``file``, ``line`` and ``column`` (from 1, or 0 if unknown)
-    locate source text; ``parent`` is the origin of that origin.
+    ``kind`` is one of ``onnx``, ``graph``, ``te``, ``schedule``, ``text``, ``python``, ``torch``;
+    ``name`` is the ONNX node, stage or primitive; ``file``, ``line`` and ``column`` (from 1, or 0
+    if unknown) locate source text; ``parent`` is the origin of that origin.
     """
 
     kind: str

@@ -34,6 +34,9 @@ from irkit.graph.dimensions import (
 from irkit.graph.differentiation.gradient import (
     gradient as gradient,
 )
+from irkit.graph.differentiation.rules.windows import (
+    transposed_convolution as transposed_convolution,
+)
 from irkit.graph.differentiation.table import (
     NOT_DIFFERENTIABLE as NOT_DIFFERENTIABLE,
 )

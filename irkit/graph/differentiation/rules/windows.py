@@ -92,6 +92,24 @@ def spread_windows(
     return operator("conv", wide, turned, dilations=dilations, groups=groups)
 
 
+def transposed_convolution(
+    x: TensorExpr,
+    weight: TensorExpr,
+    extents: Sequence[int],
+    *,
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    groups: int = 1,
+) -> TensorExpr:
+    """Return the transpose of the convolution that makes ``x`` of images of some extents.
+
+    Shapes: x [N, K, *windows], weight [K, C / groups, *kernel] -> [N, C, *extents].
+    """
+    window = {"strides": tuple(strides), "pads": tuple(pads), "dilations": tuple(dilations)}
+    return spread_windows(x, weight, extents, OpOptions(window), groups)
+
+
 def placed(
     x: TensorExpr, extents: Sequence[int], place: Sequence[int], options: OpOptions
 ) -> TensorExpr:

@@ -1,0 +1,163 @@
+"""From PyTorch's objects to plain data. This alone knows them, and only by what they offer: PyTorch
+is imported by whoever made them."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from irkit.core import IRKitError
+from irkit.frontend.torch.program import (
+    Ref,
+    SpecialFloat,
+    TorchInput,
+    TorchNode,
+    TorchOutput,
+    TorchProgram,
+    TorchTensor,
+    TypeName,
+)
+
+_DTYPES = {
+    "torch.float32": "f32", "torch.float64": "f64", "torch.float16": "f16",
+    "torch.bfloat16": "bf16", "torch.int64": "i64", "torch.int32": "i32", "torch.int16": "i16",
+    "torch.int8": "i8", "torch.uint8": "u8", "torch.bool": "bool",
+}  # fmt: skip
+_KINDS = {
+    "PARAMETER": "parameter", "BUFFER": "buffer", "CONSTANT_TENSOR": "constant",
+    "USER_INPUT": "user",
+}  # fmt: skip
+
+
+def capture(exported: Any) -> TorchProgram:
+    """Return a ``torch.export.ExportedProgram`` as plain data, decomposed to core operators.
+
+    Raises: IRKitError for what has no place there, such as a type of elements.
+    """
+    exported = exported.run_decompositions()
+    signature = exported.graph_signature
+    values = {node.name: node.meta.get("val") for node in exported.graph.nodes}
+    inputs = tuple(_input(spec, values) for spec in signature.input_specs)
+    outputs = tuple(_output(spec) for spec in signature.output_specs)
+    tensors = {**exported.state_dict, **exported.constants}
+    arrays = {each.target: array_of(tensors[each.target]) for each in inputs if each.kind != "user"}
+    ranges = {
+        str(symbol): (int(bounds.lower), _upper(bounds.upper))
+        for symbol, bounds in exported.range_constraints.items()
+    }
+    nodes = tuple(nodes_of(exported.graph.nodes))
+    return TorchProgram(inputs, nodes, outputs, ranges, arrays)
+
+
+def array_of(tensor: Any) -> NDArray[Any]:
+    """Return a tensor as an array, which shares its memory where NumPy has the type."""
+    plain = tensor.detach().cpu()
+    if str(plain.dtype) == "torch.bfloat16":
+        import ml_dtypes
+
+        bits = plain.contiguous().view(import_module("torch").int16).numpy()
+        return bits.view(ml_dtypes.bfloat16)
+    return np.asarray(plain.numpy())
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return irkit's name of an element type. Raises: IRKitError if irkit has none."""
+    found = _DTYPES.get(str(dtype))
+    if found is None:
+        raise IRKitError(f"irkit has no element type {dtype}")
+    return found
+
+
+def tensor_type(value: Any) -> TorchTensor:
+    """Return the type of a fake or real tensor."""
+    return TorchTensor(tuple(_dim(each) for each in value.shape), dtype_name(value.dtype))
+
+
+def nodes_of(nodes: Iterable[Any]) -> Iterable[TorchNode]:
+    """Yield the operators of a graph."""
+    for node in nodes:
+        if node.op == "get_attr":
+            raise IRKitError(f"{node.name}: a graph or tensor inside the graph is not supported")
+        if node.op != "call_function":
+            continue
+        file, line = _users_line(node.meta.get("stack_trace") or "")
+        yield TorchNode(
+            node.name,
+            _target(node.target),
+            [_argument(each) for each in node.args],
+            {name: _argument(each) for name, each in node.kwargs.items()},
+            _results(node.meta.get("val")),
+            file,
+            line,
+        )
+
+
+def _upper(bound: Any) -> int:
+    return int(bound) if math.isfinite(bound) and int(bound) < 2**31 else 2**31 - 1
+
+
+def _dim(size: Any) -> int | str:
+    return size if isinstance(size, int) else str(size)
+
+
+def _input(spec: Any, values: Mapping[str, Any]) -> TorchInput:
+    kind = _KINDS.get(spec.kind.name)
+    if kind is None or not hasattr(values.get(spec.arg.name), "dtype"):
+        raise IRKitError(f"input {spec.arg.name!r} is a {spec.kind.name}, not a tensor")
+    given = {
+        "name": spec.arg.name, "kind": kind, "target": spec.target or spec.arg.name,
+        "type": tensor_type(values[spec.arg.name]),
+    }  # fmt: skip
+    return msgspec.convert(given, TorchInput)
+
+
+def _output(spec: Any) -> TorchOutput:
+    kind = spec.kind.name
+    if kind not in ("USER_OUTPUT", "BUFFER_MUTATION", "USER_INPUT_MUTATION"):
+        raise IRKitError(f"an output that is a {kind} is not supported")
+    value = Ref(spec.arg.name) if type(spec.arg).__name__ == "TensorArgument" else None
+    if value is None:
+        raise IRKitError(f"an output is a {type(spec.arg).__name__}, not a tensor")
+    is_user = kind == "USER_OUTPUT"
+    return TorchOutput("user" if is_user else "mutation", value, "" if is_user else spec.target)
+
+
+def _target(target: Any) -> str:
+    name = str(target)
+    builtin = re.fullmatch(r"<built-in function (\w+)>", name)
+    return f"builtin.{builtin[1]}" if builtin else name
+
+
+def _argument(given: Any) -> Any:
+    if given is None or isinstance(given, (bool, int, str)):
+        return given
+    if isinstance(given, float):
+        return given if math.isfinite(given) else SpecialFloat(str(given))
+    if isinstance(given, (list, tuple)):
+        return [_argument(each) for each in cast("list[Any]", given)]
+    if str(given) in _DTYPES:
+        return TypeName(_DTYPES[str(given)])
+    if type(given).__name__ == "Node":
+        return Ref(given.name)
+    return str(given)
+
+
+def _results(value: Any) -> tuple[TorchTensor, ...]:
+    if hasattr(value, "dtype"):
+        return (tensor_type(value),)
+    if isinstance(value, (list, tuple)):
+        items = cast("list[Any]", value)
+        return tuple(tensor_type(each) for each in items if hasattr(each, "dtype"))
+    return ()
+
+
+def _users_line(trace: str) -> tuple[str, int]:
+    """Return the innermost place in a trace that is not PyTorch's own."""
+    found = re.findall(r'File "([^"]+)", line (\d+)', trace)
+    own = [(file, int(line)) for file, line in found if "/site-packages/torch/" not in file]
+    return own[-1] if own else ("", 0)

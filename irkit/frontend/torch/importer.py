@@ -1,0 +1,194 @@
+"""From a program of PyTorch's core operators to a graph function."""
+
+import operator as python
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from irkit.core import FormatError, IRKitError, IRModule, Span, UniqueNames
+from irkit.frontend.torch.aten_node import AtenNode, Found
+from irkit.frontend.torch.convert import CONVERTERS
+from irkit.frontend.torch.program import Ref, TorchInput, TorchNode, TorchProgram, argument
+from irkit.graph import Binding, Builder, TensorExpr, TensorType, Value, tensor_of, written_type
+from irkit.ir import Expr, Var, as_dtype, as_int, const, floordiv
+
+_ON_SIZES: dict[str, Callable[[Any, Any], Any]] = {
+    "mul": python.mul,
+    "add": python.add,
+    "sub": python.sub,
+    "floordiv": lambda a, b: _divided(a, b),
+}
+_CHECKS = ("ge", "le", "gt", "lt", "eq", "ne")
+_IGNORED = ("_assert_scalar", "sym_constrain_range_for_size", "sym_constrain_range",
+            "_assert_tensor_metadata", "_assert_async")  # fmt: skip
+
+
+def _divided(a: int | Expr, b: int | Expr) -> int | Expr:
+    return a // b if isinstance(a, int) and isinstance(b, int) else floordiv(a, b)
+
+
+def import_program(
+    program: TorchProgram, *, constants: bool = True, sizes: Mapping[str, int] | None = None
+) -> IRModule:
+    """Import a program as an IRModule whose function ``main`` is the graph.
+
+    ``constants`` makes parameters and buffers part of the function; otherwise they are inputs under
+    their names, after those of the user. A buffer that the program changes is always an input, and
+    its new value an output of that name after the results; the attribute ``mutations`` lists them.
+    ``sizes`` fixes symbols. Each operator carries the line of the user's model it comes from.
+    Raises: IRKitError with all operators that have no converter, or for a node that does not fit.
+    """
+    _check(program)
+    return _Importer(program, constants, sizes or {}).run()
+
+
+def operator_name(target: str) -> str:
+    """Return the name of an operator without namespace and overload."""
+    parts = target.split(".")
+    return parts[1] if parts[0] == "aten" and len(parts) > 1 else target
+
+
+def missing_operators(program: TorchProgram) -> dict[str, str]:
+    """Return the operators without a converter, each with the first place that uses it."""
+    found: dict[str, str] = {}
+    for node in program.nodes:
+        name = operator_name(node.target)
+        known = name in CONVERTERS or name in _IGNORED or name == "sym_size"
+        builtin = name.removeprefix("builtin.")
+        if not known and builtin not in (*_ON_SIZES, *_CHECKS, "getitem"):
+            found.setdefault(node.target, f"{node.file}:{node.line}" if node.file else node.name)
+    return found
+
+
+def _check(program: TorchProgram) -> None:
+    missing = missing_operators(program)
+    if missing:
+        listed = "; ".join(f"{name} ({place})" for name, place in missing.items())
+        raise IRKitError(
+            f"operators without a converter: {listed}",
+            hint="Export the model to ONNX if irkit has the operator there.",
+        )
+    names = [each.name for each in (*program.inputs, *program.nodes)]
+    if len(set(names)) != len(names):
+        raise FormatError("two nodes of the program have the same name")
+
+
+class _Importer:
+    def __init__(self, program: TorchProgram, constants: bool, sizes: Mapping[str, int]) -> None:
+        self.program = program
+        self.constants = constants
+        self.sizes = sizes
+        self.builder = Builder("main")
+        self.binding = Binding(self.builder)
+        self.scope: dict[str, Found] = {}
+        self.dims: dict[str, Var] = {}
+        self.names: list[str] = []
+        self.unique = UniqueNames()
+
+    def run(self) -> IRModule:
+        changed = {each.target for each in self.program.outputs if each.kind == "mutation"}
+        for each in sorted(self.program.inputs, key=lambda each: each.kind != "user"):
+            self._input(each, each.target in changed)
+        for name, symbol in self.program.sizes.items():
+            extent = self._dim(symbol)
+            self.scope[name] = self.sizes.get(symbol, extent)
+        for node in self.program.nodes:
+            self._node(node)
+        results, outputs, mutations = list[Value](), list[str](), list[str]()
+        taken = UniqueNames()
+        for each in self.program.outputs:
+            value = self.scope.get(self._name(each.value))
+            if not isinstance(value, TensorExpr):
+                raise FormatError(f"output {each.value!r} is not a tensor of the program")
+            results.append(self.binding.value(value))
+            name = each.target or self._name(each.value)
+            outputs.append(taken(name))
+            mutations += [name] if each.kind == "mutation" else []
+        attrs: dict[str, Any] = {"inputs": tuple(self.names), "outputs": tuple(outputs)}
+        if mutations:
+            attrs["mutations"] = tuple(mutations)
+        # The user's results come first; PyTorch has them last.
+        order = sorted(range(len(results)), key=lambda at: self.program.outputs[at].kind != "user")
+        attrs["outputs"] = tuple(outputs[at] for at in order)
+        func = self.builder.finish(*(results[at] for at in order), **attrs)
+        return IRModule({"main": func})
+
+    def _name(self, value: Any) -> str:
+        found = argument(value) if isinstance(value, dict) else value
+        if not isinstance(found, Ref):
+            raise FormatError(f"output {value!r} is not a reference")
+        return found.name
+
+    def _input(self, each: TorchInput, changes: bool) -> None:
+        own = each.kind != "user"
+        if own and (each.kind == "constant" or (self.constants and not changes)):
+            if each.target not in self.program.arrays:
+                raise FormatError(f"the program has no data for {each.target!r}")
+            value = self.builder.constant(self.program.arrays[each.target], name=each.target)
+        else:
+            shape = tuple(self._dim(dim) for dim in each.type.shape)
+            kind = TensorType(shape, as_dtype(each.type.dtype))
+            name = self.unique(each.target if own else each.name)
+            value = self.builder.param(name, kind)
+            self.names.append(name)
+        self.scope[each.name] = tensor_of(value)
+
+    def _dim(self, dim: int | str) -> Expr:
+        if isinstance(dim, int):
+            return const(dim, "i64")
+        if dim in self.sizes:
+            return const(self.sizes[dim], "i64")
+        if not dim.isidentifier():
+            raise IRKitError(f"an input has the extent {dim}; expected a number or a symbol")
+        return self.dims.setdefault(dim, Var(dim))
+
+    def _node(self, node: TorchNode) -> None:
+        name = operator_name(node.target)
+        view = AtenNode(node, self.scope)
+        builtin = name.removeprefix("builtin.")
+        if name in _IGNORED or (name != builtin and builtin in _CHECKS):
+            return
+        if name == "sym_size":
+            x = view.tensor(0)
+            extent = x.dims[view.axis(1, "dim", x.rank)]
+            known = as_int(extent)
+            self.scope[node.name] = extent if known is None else known
+        elif builtin == "getitem":
+            whole = view.given(0)
+            if not isinstance(whole, tuple) or view.whole(1) >= len(whole):  # pyright: ignore[reportUnknownArgumentType]
+                raise view.fail("its argument has no such item")
+            self.scope[node.name] = whole[view.whole(1)]
+        elif name != builtin:
+            self.scope[node.name] = _ON_SIZES[builtin](view.given(0), view.given(1))
+        else:
+            self._convert(node, view, name)
+
+    def _convert(self, node: TorchNode, view: AtenNode, name: str) -> None:
+        span = Span("torch", node.name, node.file, node.line)
+        try:
+            found = CONVERTERS[name](view)
+        except IRKitError as error:
+            if error.message.startswith("cannot import"):
+                raise error.__class__(error.message, hint=error.hint, span=span) from None
+            failed = view.fail(error.message, error.hint)
+            raise error.__class__(failed.message, hint=error.hint, span=span) from None
+        several = found if isinstance(found, tuple) else (found,)
+        for each, want in zip(several, node.results, strict=False):
+            if not isinstance(each, TensorExpr):
+                raise view.fail("it is not a tensor")
+            self._check_type(view, each, want.shape, want.dtype)
+            self.binding.mark(each, span)
+        self.scope[node.name] = found
+
+    def _check_type(
+        self, view: AtenNode, found: TensorExpr, shape: tuple[int | str, ...], dtype: str
+    ) -> None:
+        """Compare a result with what PyTorch said of it."""
+        fixed = [self.sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in shape]
+        known = [as_int(each) for each in found.dims]
+        agree = len(known) == len(fixed) and all(
+            a is None or not isinstance(b, int) or a == b for a, b in zip(known, fixed, strict=True)
+        )
+        if not agree or str(found.dtype) != dtype:
+            raise view.fail(
+                f"irkit computes {written_type(found.type)}, PyTorch {dtype}{list(shape)}"
+            )
