@@ -221,7 +221,8 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         )
     if status == "exact" and verdict.basis == "proved":
         of = f" of {verdict.sizes}" if verdict.sizes else ""
-        return f"Proved: every output is the same before and after, for all values{of}."
+        proof = f"Proved: every output is the same before and after, for all values{of}."
+        return f"{proof} It was also tried on {_sets(verdict, samples)}."
     if status == "exact":
         text = f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
         return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text
