@@ -60,6 +60,7 @@ def main() -> None:
         take(browser, (model,), "show=graph&step=10", "light", "inspector-graph")
         take(browser, (model,), "show=overview", "light", "inspector-overview")
         take(browser, (traces[0],), "step=24&show=code", "dark", "inspector-code")
+        take_cost(browser, traces[0])
         take_guilty(browser, wrong_script(Path(folder)))
         browser.close()
 
@@ -105,6 +106,22 @@ def take_guilty(browser: Browser, script: str) -> None:
         page.click("#go-guilty")
         page.wait_for_selector(".rewrite")
         (HERE / "inspector-verdict.png").write_bytes(with_palette(page, page.screenshot()))
+        page.click("#shows >> text=Errors")
+        page.wait_for_selector(".error-map")
+        (HERE / "inspector-errors.png").write_bytes(with_palette(page, page.screenshot()))
+        page.close()
+
+
+def take_cost(browser: Browser, file: str) -> None:
+    """Time a kernel, and take a picture of what it costs."""
+    with served(opened(file)) as server:
+        page = browser.new_page(viewport=SIZE, bypass_csp=True)
+        page.goto(server.address)
+        page.wait_for_selector(".lines")
+        page.goto(f"http://127.0.0.1:{server.port}/#step=24&show=cost")
+        page.click("#ask-roofline")
+        page.wait_for_selector(".roofline")
+        (HERE / "inspector-cost.png").write_bytes(with_palette(page, page.screenshot()))
         page.close()
 
 

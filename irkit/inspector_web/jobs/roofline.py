@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from irkit.autoschedule import Machine
+from irkit.codegen import host_target
 from irkit.core import InputError, IRKitError
 from irkit.debug import func_message, trace_step
 from irkit.inspector_web.jobs.chosen_steps import RUN_JOB_LIMITS, ChosenSteps, keep_result
@@ -32,20 +34,23 @@ SECONDS = 60.0
 SECONDS_EACH = 0.1
 ROUNDS = 5
 STEPS, COPIED = 20_000, 1 << 23
-LANES, REGISTERS = 16, 12
+REGISTERS = 10
+"""Sums at once: enough to hide the latency of one, and few enough for every processor."""
 
 _MULTIPLY = """\
 def multiply(A: f32[{threads}, {size}], X: f32[2]):
     for t in parallel(0, {threads}):
         sums = alloc(f32[{size}], scope="local")
-        for i in serial(0, {size}):
-            sums[i] = A[t, i]
+        for r in unrolled(0, {registers}):
+            for l in vectorized(0, {lanes}):
+                sums[r * {lanes} + l] = A[t, r * {lanes} + l]
         for k in serial(0, {steps}):
             for r in unrolled(0, {registers}):
                 for l in vectorized(0, {lanes}):
                     sums[r * {lanes} + l] = sums[r * {lanes} + l] * X[0] + X[1]
-        for i in serial(0, {size}):
-            A[t, i] = sums[i]
+        for r in unrolled(0, {registers}):
+            for l in vectorized(0, {lanes}):
+                A[t, r * {lanes} + l] = sums[r * {lanes} + l]
 """
 _COPY = """\
 def copy(A: f32[{threads}, {each}], B: f32[{threads}, {each}]):
@@ -90,12 +95,13 @@ def machine_limits() -> tuple[float, float, int]:
     """Measure operations and bytes per second of this machine with all its threads; a child calls
     this."""
     threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
-    size = LANES * REGISTERS
-    sizes = {"threads": threads, "lanes": LANES, "size": size, "registers": REGISTERS}
+    lanes = Machine.of_target(host_target()).vector_bytes // 4
+    size = lanes * REGISTERS
+    sizes = {"threads": threads, "lanes": lanes, "size": size, "registers": REGISTERS}
     multiply = build(parse(_MULTIPLY.format(steps=STEPS, **sizes)))
     sums = np.ones((threads, size), np.float32)
     peak = 2 * STEPS * size * threads / _least(multiply, sums, np.array([0.5, 1.0], np.float32))
-    each = COPIED // threads // LANES * LANES
+    each = COPIED // threads // lanes * lanes
     copy = build(parse(_COPY.format(each=each, **sizes)))
     given = np.ones((threads, each), np.float32)
     bandwidth = 2 * given.nbytes / _least(copy, given, np.zeros_like(given))
@@ -112,7 +118,7 @@ def _least(kernel: Any, *args: Any) -> float:
     return min(found)
 
 
-def run_roofline(path: str, numbers: Sequence[int]) -> Roofline:
+def run_roofline(path: str, numbers: Sequence[int], names: Sequence[str]) -> Roofline:
     """Measure the machine and the functions of a trace file; the child calls this, and has one of
     its own, because native code can crash."""
     funcs = [
@@ -132,7 +138,7 @@ def run_roofline(path: str, numbers: Sequence[int]) -> Roofline:
             report_progress("timing kernels", len(made), len(known))
             flops = None if work is None else work.flops
             moved = None if work is None else work.moved
-            blank = KernelSpeed(func.name, number, flops=flops, bytes=moved)
+            blank = KernelSpeed(names[numbers.index(number)], number, flops=flops, bytes=moved)
             try:
                 (cost,) = child.call(time_in_turn, [func_message(func)], SECONDS_EACH)
                 timed = {"micros": cost.median, "low": cost.low, "high": cost.high}
@@ -172,7 +178,7 @@ def _send(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
     made = ChosenSteps(
         chosen.run, tuple(trace_step(LOOP_LEVEL, step.after) for step in chosen.steps)
     )
-    return made.save(folder), chosen.numbers
+    return made.save(folder), chosen.numbers, [step.function for step in chosen.steps]
 
 
 ROOFLINE = JobKind(RooflineRequest, _find, _send, run_roofline, keep_result, RUN_JOB_LIMITS)

@@ -31,6 +31,7 @@ from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child
+from irkit.proof import has_z3
 from irkit.transform import Step, Trace
 
 VerdictStatus = Literal[
@@ -66,7 +67,9 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Units: ``ulp`` counts representable numbers. Infinity, which JSON lacks, is written as null.
     ``at`` is the first wrong element of ``buffer``; ``inputs`` names the set of inputs. ``order``
-    is what is known of parallel loops, vectors and threads that the step made or changed.
+    is what is known of parallel loops, vectors and threads that the step made or changed. ``basis``
+    is what the verdict rests on: a proof for all values (of ``sizes``, if it is not for all of
+    them), or runs.
     """
 
     step: int
@@ -84,6 +87,8 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs: str = ""
     how: str = ""
     order: str = ""
+    basis: str = ""
+    sizes: str = ""
 
 
 class StepVerdicts(msgspec.Struct, frozen=True):
@@ -115,7 +120,8 @@ class _Checks:
     """Checker of steps, several functions at once: other processes compile and run them."""
 
     def __init__(self, careful: bool, until: float, total: int) -> None:
-        self.options = CAREFUL if careful else QUICK
+        careful_options = msgspec.structs.replace(CAREFUL, prove=has_z3())
+        self.options = careful_options if careful else QUICK
         # The interpreter keeps Python itself busy, so a second thread would only wait.
         self.at_once = 1 if careful else min(AT_ONCE, os.cpu_count() or 1)
         self.until = until
@@ -188,6 +194,8 @@ def as_step_verdict(verdict: Verdict, samples: int) -> StepVerdict:
         inputs=_NUMBER.sub("", verdict.inputs, count=1),
         how=verdict.how,
         order=verdict.order[:LONGEST],
+        basis="" if verdict.basis == "not known" else verdict.basis,
+        sizes=verdict.sizes[:LONGEST],
     )
 
 
@@ -212,6 +220,10 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
             "The pass is not the cause: native code and the interpreter disagree before it, too. "
             f"{verdict.message}".rstrip()
         )
+    if status == "exact" and verdict.basis == "proved":
+        of = f" of {verdict.sizes}" if verdict.sizes else ""
+        proof = f"Proved: every output is the same before and after, for all values{of}."
+        return f"{proof} It was also tried on {_sets(verdict, samples)}."
     if status == "exact":
         text = f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
         return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text

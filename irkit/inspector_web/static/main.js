@@ -283,8 +283,8 @@ class Page {
     return this.canRun ? [...views, "rerun", "edit"] : views;
   }
 
-  async showView(left, right, scroll) {
-    if (this.isModel) await this.kernels();
+  // The buttons of the views that there are; verdicts can add one. Return the chosen view.
+  showSegments() {
     const shows = this.shows;
     const show = shows.includes(this.place.show ?? "") ? this.place.show ?? "" : "";
     byId("shows").hidden = shows.length < 2 || show === "rerun" || show === "edit";
@@ -294,6 +294,12 @@ class Page {
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
     byId("shows").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    return show;
+  }
+
+  async showView(left, right, scroll) {
+    if (this.isModel) await this.kernels();
+    const show = this.showSegments();
     byId("diff").dataset.show = show || "difference";
     if (!show) return this.view.show(left, right, this.viewOptions(scroll));
     if (show === "rerun") return this.rerun.show(this.place.run, this.place.fn);

@@ -38,6 +38,17 @@ def test_the_wrong_step_is_reported_with_its_first_wrong_element() -> None:
     assert others == {"exact", "idle"}
 
 
+def test_a_careful_check_proves_what_it_can_and_says_what_is_only_tested() -> None:
+    before = "def f(A: i32[8], C: i32[8]):\n    for i in serial(0, 8):\n        C[i] = {}\n"
+    doubled = step(before.format("A[i] + A[i]"), before.format("A[i] * i32(2)"))
+    (proved,) = check_steps(Trace([doubled]), careful=True).verdicts
+    (tested,) = check_steps(Trace([doubled])).verdicts
+    assert (proved.status, proved.basis) == ("exact", "proved")
+    assert (tested.status, tested.basis) == ("exact", "tested")
+    assert proved.text.startswith("Proved: ")
+    assert "for all values" not in tested.text
+
+
 def test_rounding_errors_are_within_the_bound_and_measured() -> None:
     reversed_sum = step(SUM.format("i"), SUM.format("63 - i"))
     declared = msgspec.structs.replace(reversed_sum, changes_rounding=True)

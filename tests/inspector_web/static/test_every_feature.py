@@ -73,6 +73,18 @@ TABLE = {
         "test_verdicts_on_all_passes_stand_in_the_list_in_words_and_stay_when_loaded_anew",
         "test_one_pass_is_checked_by_a_key_and_then_more_carefully",
     ),
+    "rewrites of a pass": (
+        "test_rewrites_are_gone_through_and_lead_from_the_wrong_element_back",
+        "test_rewrites_are_gone_through_and_lead_from_the_wrong_element_back",
+    ),
+    "wrong elements": (
+        "test_rewrites_are_gone_through_and_lead_from_the_wrong_element_back",
+        "test_rewrites_are_gone_through_and_lead_from_the_wrong_element_back",
+    ),
+    "costs": (
+        "test_costs_and_the_source_of_a_pass",
+        "test_costs_and_the_source_of_a_pass",
+    ),
     "bisect": (
         "test_the_guilty_pass_is_found_by_a_key_and_the_answer_leads_to_its_difference",
         "test_the_guilty_pass_is_found_by_a_key_and_the_answer_leads_to_its_difference",

@@ -18,6 +18,16 @@ export const WRONG = new Set(["differs", "races", "outside", "failed"]);
 
 export function isWrong(verdict) { return WRONG.has(verdict?.status); }
 
+// The mark of a verdict, which says so if it rests on a proof.
+export function badgeOf(verdict) {
+  const made = badge(verdict.status);
+  if (verdict.basis === "proved" && verdict.status === "exact") {
+    made.lastChild.textContent = " proved";
+    made.title = `Shown for all values${verdict.sizes ? ` of ${verdict.sizes}` : ""}, not only for those that were tried.`;
+  }
+  return made;
+}
+
 export function badge(status, title = BADGES[status][2]) {
   const [sign, word] = BADGES[status];
   return el("span", { class: `badge ${status}`, title }, el("span", { "aria-hidden": "true" }, sign), ` ${word}`);

@@ -2,7 +2,7 @@
 // pass, and find the guilty pass.
 
 import { byId, el, fill, plural } from "../dom.js";
-import { badge, BADGES, WRONG } from "./badge.js";
+import { BADGES, badgeOf, WRONG } from "./badge.js";
 import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
 const UNKNOWN = { status: "unknown", text: "What this pass changed is not known: the dump has no IR from before it, or none after it." };
@@ -75,10 +75,11 @@ export class Verdicts {
     if (!page.overview?.runs.length) return;
     const { run } = page.place;
     const own = page.run.steps.filter((row) => this.of(run, row.index));
-    page.passes.setVerdicts(new Map(own.map((row) => [row.index, this.of(run, row.index).status])), badge);
+    page.passes.setVerdicts(new Map(own.map((row) => [row.index, this.of(run, row.index)])), badgeOf);
     this.showSummary(own);
     this.show();
     page.showBand();
+    if (page.step && !page.isOverview) page.showSegments();
     page.overviewPage.refresh();
   }
 
@@ -159,7 +160,7 @@ export class Verdicts {
     const { page } = this;
     const row = page.step;
     const known = row && this.of(page.place.run, row.index);
-    fill(byId("step-verdict"), known && known.status !== "idle" ? badge(known.status) : null);
+    fill(byId("step-verdict"), known && known.status !== "idle" ? badgeOf(known) : null);
     if (!row || (!page.canRun && !this.of(page.place.run, row.index))) return fill(this.place);
     return fill(this.place, el("h3", {}, "Does it mean the same?"), ...this.content(row), this.job);
   }
@@ -176,7 +177,7 @@ export class Verdicts {
     if (!verdict) {
       return [el("p", { class: "job-why" }, "Runs the program before and after the pass on generated inputs, and compares the results."), buttons];
     }
-    return [el("p", {}, badge(verdict.status)), el("p", { class: "verdict-text" }, verdict.text), numbersTable(verdict), guiltyRewrites(this.guilty.get(this.page.place.run), row), buttons];
+    return [el("p", {}, badgeOf(verdict)), el("p", { class: "verdict-text" }, verdict.text), numbersTable(verdict), guiltyRewrites(this.guilty.get(this.page.place.run), row), buttons];
   }
 }
 
@@ -195,6 +196,7 @@ function numbersTable(verdict) {
     rows.push(["Wrong elements", plural(verdict.wrong, "element")], ["First wrong", `${verdict.buffer}[${verdict.at.join(", ")}]`],
       ["Before the pass", verdict.expected], ["After it", verdict.found]);
   }
+  if (verdict.basis) rows.push(["Rests on", verdict.basis === "proved" ? "a proof" : "runs"]);
   if (verdict.inputs) rows.push(["Inputs", verdict.inputs]);
   if (verdict.how) rows.push(["Run as", verdict.how]);
   if (!rows.length) return null;

@@ -5,7 +5,7 @@ import { BADGES, isWrong } from "../jobs/badge.js";
 
 const COLUMNS = [
   { key: "label", title: "Kernel", said: "by name" }, { key: "flops", title: "MFLOP", said: "by work" }, { key: "bytes", title: "Memory", said: "by memory" },
-  { key: "ms", title: "Compile time", said: "by compile time" }, { key: "verdict", title: "Verdict", said: "by verdict" },
+  { key: "ms", title: "Compile time", said: "by compile time" }, { key: "micros", title: "Native time", said: "by native time" }, { key: "verdict", title: "Verdict", said: "by verdict" },
 ];
 
 export class KernelTable {
@@ -20,6 +20,16 @@ export class KernelTable {
     this.show();
   }
 
+  // Native times, once they are measured.
+  setTimes(times) {
+    const known = new Map(times.map((each) => [each.function, each]));
+    for (const kernel of this.kernels) kernel.micros = known.get(kernel.name)?.micros;
+    this.isTimed = true;
+    this.show();
+  }
+
+  get columns() { return COLUMNS.filter(({ key }) => key !== "micros" || this.isTimed); }
+
   sortBy(key) {
     this.down = this.by === key ? !this.down : key !== "label";
     this.by = key;
@@ -33,7 +43,7 @@ export class KernelTable {
   }
 
   show() {
-    const heads = COLUMNS.map(({ key, title }) => el("th", { scope: "col", "aria-sort": this.by === key ? (this.down ? "descending" : "ascending") : "none" },
+    const heads = this.columns.map(({ key, title }) => el("th", { scope: "col", "aria-sort": this.by === key ? (this.down ? "descending" : "ascending") : "none" },
       el("button", { type: "button", "data-key": key, onclick: () => this.sortBy(key) }, title)));
     fill(this.head, el("tr", {}, ...heads));
     const order = (a, b) => { const [x, y] = [this.value(a), this.value(b)]; return typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y; };
@@ -46,7 +56,7 @@ export class KernelTable {
     const name = el("button", { type: "button", class: "link", title: kernel.title, onclick: () => this.onKernel(kernel.name) }, kernel.label);
     const made = el("tr", { "data-kernel": kernel.name },
       el("th", { scope: "row" }, name, el("small", {}, [kernel.operators.join(" → "), kernel.shape, kernel.calls > 1 ? `${kernel.calls} calls` : ""].filter(Boolean).join(" · "))),
-      el("td", {}, mega(kernel.flops)), el("td", {}, memory(kernel.bytes)), el("td", {}, milliseconds(kernel.ms)), el("td", {}, this.verdict(kernel)));
+      el("td", {}, mega(kernel.flops)), el("td", {}, memory(kernel.bytes)), el("td", {}, milliseconds(kernel.ms)), this.isTimed ? el("td", {}, kernel.micros ? milliseconds(kernel.micros / 1000) : "–") : null, el("td", {}, this.verdict(kernel)));
     made.addEventListener("click", (event) => { if (!event.target.closest("button")) this.onKernel(kernel.name); });
     return made;
   }
@@ -63,7 +73,7 @@ export class KernelTable {
     if (known.every((each) => !each)) return { rank: 1, text: "not checked", quiet: true };
     if (known.some((each) => !each || each === "unknown")) return { rank: 2, status: "unknown", text: `? ${plural(known.filter((each) => !each || each === "unknown").length, "step")} not known` };
     const close = known.includes("close");
-    return { rank: 0.5, status: close ? "close" : "exact", text: `${close ? "≈ same up to rounding" : "✓ same"} · ${plural(known.length, "step")}` };
+    return { rank: 0.5, status: close ? "close" : "exact", text: `${close ? "≈ same up to rounding" : "✓ same"} · ${basisOf(changed.map((row) => this.verdictOf(row)))}` };
   }
 
   verdict(kernel) {
@@ -72,6 +82,13 @@ export class KernelTable {
     if (quiet) return el("span", { class: "quiet" }, text);
     return el("span", { class: `badge ${status}` }, text);
   }
+}
+
+// How many verdicts are proved, and how many tested.
+function basisOf(verdicts) {
+  const proved = verdicts.filter((each) => each.basis === "proved").length;
+  const tested = verdicts.length - proved;
+  return proved ? [`${proved} proved`, tested ? `${tested} tested` : ""].filter(Boolean).join(", ") : plural(tested, "step");
 }
 
 function mega(count) {

@@ -53,7 +53,7 @@ export class OverviewPage {
 
   roofline(labels) {
     const box = el("section", { class: "card", "aria-label": "Roofline" });
-    showRoofline(box, this.page.source, { run: this.page.place.run }, { labels, onKernel: (name) => this.page.moves.goKernel(name) });
+    showRoofline(box, this.page.source, { run: this.page.place.run }, { labels, onKernel: (name) => this.page.moves.goKernel(name), onMade: ({ kernels }) => this.table.setTimes(kernels) });
     return box;
   }
 

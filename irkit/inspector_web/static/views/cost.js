@@ -14,9 +14,9 @@ export async function costView(source, given) {
 }
 
 // The roofline of kernels: the result of an earlier measurement, or a button.
-export async function showRoofline(box, source, args, { chosen = args.function, labels, onKernel }) {
+export async function showRoofline(box, source, args, { chosen = args.function, labels, onKernel, onMade }) {
   const place = el("div", { class: "job-slot" });
-  const made = (result) => fill(box, el("h2", {}, "Roofline"), rooflinePicture(result, { chosen, labels, onKernel }), rooflineText(result, chosen, labels));
+  const made = (result) => { onMade?.(result); fill(box, el("h2", {}, "Roofline"), rooflinePicture(result, { chosen, labels, onKernel }), rooflineText(result, chosen)); };
   const ask = async () => { const result = await runShown(place, source, "roofline", args, "Timing"); if (result) made(result); };
   const many = !args.function;
   fill(box, el("h2", {}, "Roofline"),

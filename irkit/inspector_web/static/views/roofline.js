@@ -60,5 +60,5 @@ export function rooflineText({ peak, bandwidth, threads, kernels, more }, chosen
   const failed = kernels.find((one) => one.function === chosen && one.message);
   const about = each ? `${micros(each.micros)} a call (middle half ${micros(each.low)} to ${micros(each.high)}): ${rate(each.speed, "FLOP/s")}, ${share(each, peak, bandwidth)} of what ${each.intensity < peak / bandwidth ? "memory" : "arithmetic"} lets ${each.intensity.toPrecision(2)} operations per byte reach. ` : failed ? `${failed.message} ` : "";
   const rest = more ? ` ${more} more kernels were not timed.` : "";
-  return el("p", { class: "job-why" }, `${about}This machine: ${rate(peak, "FLOP/s")} and ${rate(bandwidth, "B/s")} with ${threads} threads, measured just before. Work is f32 operations over the bytes that must at least move; caches can lift a point above the slope.${rest}`);
+  return el("p", { class: "job-why" }, `${about}This machine: ${rate(peak, "FLOP/s")} and ${rate(bandwidth, "B/s")} with ${threads} threads, measured just before. Work is f32 operations over the bytes that must at least move; caches can lift a point above the slope, and other load on the machine lowers what is measured.${rest}`);
 }
