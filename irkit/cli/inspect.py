@@ -1,10 +1,11 @@
 """The verb inspect of the ``irkit`` command."""
 
 import webbrowser
+from pathlib import Path
 
 import click
 
-from irkit.cli.flags.files import FILE_OR_FOLDER
+from irkit.cli.flags.files import FILE_OR_FOLDER, NEW_FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
 from irkit.cli.flags.schedule_flag import WORD
@@ -17,6 +18,7 @@ from irkit.inspector_web.server import (
     create_app,
     is_loopback,
     new_access_rules,
+    read_token,
 )
 from irkit.phases import ScheduleChoice
 from irkit.processes import Limits
@@ -39,6 +41,12 @@ from irkit.processes import Limits
     help="Address to listen on. Anything but this machine needs --expose.",
 )
 @click.option("--expose", is_flag=True, help="With --host: let other machines connect.")
+@click.option(
+    "--token-file",
+    type=NEW_FILE,
+    help="Private file with the token of the address, made if there is none. With the same --port, "
+    "an open page connects again after a restart.",
+)
 @click.option(
     "--pass-timeout",
     type=click.FloatRange(min=0, max=3600, min_open=True),
@@ -67,6 +75,7 @@ def inspect_(
     watch: bool,
     host: str,
     expose: bool,
+    token_file: str | None,
     pass_timeout: float,
     pass_memory: int | None,
     read_only: bool,
@@ -97,7 +106,8 @@ def inspect_(
             f"{host} lets other machines connect, and the page shows your models",
             hint="Add --expose to allow that; who knows the address with its token can look.",
         )
-    rules = new_access_rules(host, read_only=read_only)
+    token = "" if token_file is None else read_token(Path(token_file))
+    rules = new_access_rules(host, token=token, read_only=read_only)
     fixed = fixed_inputs(shapes, values)
     inspection = Inspection(
         files,

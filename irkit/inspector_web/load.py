@@ -37,7 +37,8 @@ WATCH_INTERVAL = 0.2
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=False):
     """State of the page's files. ``revision`` grows each time the files have been opened. ``runs``
-    if the page can ask for jobs, and ``edits`` if it can also send IR that it has changed."""
+    if the page can ask for jobs, and ``edits`` if it can also send IR that it has changed.
+    ``stale`` if the files could not be opened again, so that older runs are shown."""
 
     state: Literal["working", "ready", "failed"]
     title: str
@@ -50,6 +51,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=False):
     watching: bool = False
     runs: bool = True
     edits: bool = True
+    stale: bool = False
 
 
 class Inspection:
@@ -83,6 +85,7 @@ class Inspection:
         self.workspace: Workspace | None = None
         self.message = ""
         self.revision = 0
+        self._stale = False
         self._working = False
         self._begun = 0.0
         self._watched: tuple[str, ...] = tuple(os.path.abspath(file) for file in files)
@@ -131,7 +134,7 @@ class Inspection:
         with self.lock:
             for late in self._added[len(added) :]:
                 _ = None if made is None else made.add(late)
-            self._working, self.message = False, message
+            self._working, self.message, self._stale = False, message, made is None
             self.workspace = made if made is not None else self.workspace
             self.revision += 1
         if made is not None:
@@ -197,6 +200,7 @@ class Inspection:
             watching=self.watch,
             runs=self.runs,
             edits=self.edits,
+            stale=self._stale and ready,
         )
 
     def close(self) -> None:

@@ -126,11 +126,13 @@ def function_costs(trace: Trace, function: str) -> Costs:
 def is_more_than_noise(a: Cost, b: Cost) -> bool:
     """Return True if two medians differ for certain.
 
-    Their confidence intervals do not overlap, and they differ by more than a twentieth.
+    Neither their confidence intervals nor their middle halves overlap, and they differ by more than
+    a twentieth.
     """
     if not (a.median and b.median):
         return False
     apart = a.least > b.most or b.least > a.most
+    apart = apart and (a.low > b.high or b.low > a.high)
     return apart and abs(a.median - b.median) > LEAST * min(a.median, b.median)
 
 
@@ -138,10 +140,13 @@ def _comparison_text(before: Cost, after: Cost, differs: bool) -> str:
     if before.message or after.message:
         return before.message or after.message
     if not differs:
-        return "No difference beyond noise."
-    ratio = before.median / after.median
-    how = f"{ratio:.2f} times as fast" if ratio > 1 else f"{1 / ratio:.2f} times as slow"
-    return f"After the pass the function is {how}."
+        return "No difference larger than the spread of the measurements."
+    slow, fast, how = before, after, "fast"
+    if after.median > before.median:
+        slow, fast, how = after, before, "slow"
+    ratios = (slow.median / fast.median, slow.low / fast.high, slow.high / fast.low)
+    about, least, most = (f"{float(f'{ratio:.2g}'):g}" for ratio in ratios)
+    return f"After the pass the function is about {about} times as {how} ({least} to {most})."
 
 
 def sizes_of(func: PrimFunc) -> str:

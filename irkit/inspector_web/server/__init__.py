@@ -1,5 +1,5 @@
 """The web server: app (routes that answer with JSON), job_routes, security (which requests are
-allowed), http_server.
+allowed), token_file, http_server.
 
 The cookie carries the port in its name, because browsers share cookies between ports. The token
 leaves the address by a page that goes on to ``/``: a redirect would lose the cookie where the link
@@ -14,4 +14,7 @@ from irkit.inspector_web.server.http_server import (
 )
 from irkit.inspector_web.server.security import (
     new_access_rules as new_access_rules,
+)
+from irkit.inspector_web.server.token_file import (
+    read_token as read_token,
 )

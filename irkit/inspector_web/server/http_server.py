@@ -14,6 +14,10 @@ from irkit.inspector_web.server.security import AccessRules
 
 LOOPBACK = "127.0.0.1"
 THREADS = 8
+MOST_CONNECTIONS = 1_000
+"""Open connections: those that send half a request and then nothing must not keep others out."""
+SILENT = 15
+"""Seconds after which a connection without a request is closed."""
 
 
 class Server:
@@ -28,6 +32,11 @@ class Server:
             app,
             sockets=[_listen(host, port)],
             threads=THREADS,
+            connection_limit=MOST_CONNECTIONS,
+            channel_timeout=SILENT,
+            cleanup_interval=5,
+            # select() takes no more than 1,024 files.
+            asyncore_use_poll=True,
             max_request_body_size=MOST_UPLOADED,
             ident=None,
             clear_untrusted_proxy_headers=True,

@@ -8,7 +8,6 @@ whose Origin is the page itself. Nothing on the page comes from elsewhere, and n
 """
 
 import hmac
-import secrets
 from http import HTTPStatus
 
 import msgspec
@@ -16,6 +15,7 @@ from flask import Flask, Response, abort, request
 
 from irkit.inspector_web.jobs.uploads import MOST_UPLOADED
 from irkit.inspector_web.limits import MOST_ASKED, MOST_POSTED
+from irkit.inspector_web.server.token_file import new_token
 
 CSP = "; ".join(
     (
@@ -40,7 +40,8 @@ READ_ONLY = "This server was started with --read-only: it shows, and runs nothin
 _TO_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit</title>'
     '<link rel="icon" href="/static/icon.svg">'
-    '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">To the page</a></p></html>'
+    '<script src="/static/enter.js"></script>'
+    '<meta http-equiv="refresh" content="2;url=/"><p><a href="/">To the page</a></p></html>'
 )
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 
@@ -68,9 +69,9 @@ class AccessRules(msgspec.Struct):
         return hmac.compare_digest(token.encode(), self.token.encode())
 
 
-def new_access_rules(*names: str, read_only: bool = False) -> AccessRules:
-    """Create rules with a new token, for this machine and further host names."""
-    return AccessRules(secrets.token_urlsafe(24), (*NAMES, *names), read_only=read_only)
+def new_access_rules(*names: str, token: str = "", read_only: bool = False) -> AccessRules:
+    """Create rules with a token, new unless given, for this machine and further host names."""
+    return AccessRules(token or new_token(), (*NAMES, *names), read_only=read_only)
 
 
 def guard(app: Flask, rules: AccessRules) -> None:

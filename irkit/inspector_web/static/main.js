@@ -85,7 +85,9 @@ class Page {
     this.waiting.watch();
   }
 
-  async load(message) {
+  // `stale` if the files could not be read again, so that older runs are shown.
+  async load(message, stale = false) {
+    byId("body").classList.toggle("stale", stale);
     const old = this.overview;
     this.overview = await this.source.overview();
     if (old) Object.assign(this.place, keepPlace(old, this.overview, this.place));
@@ -93,6 +95,7 @@ class Page {
     byId("problem")?.remove();
     if (problem) { problem.id = "problem"; byId("body").before(problem); }
     this.beside.forget();
+    if (!old) this.checkLink();
     this.settle();
     if (!this.run.steps.length) {
       this.passes.show([], {});
@@ -106,6 +109,21 @@ class Page {
   async refresh() {
     this.overview = await this.source.overview();
     this.beside.forget();
+  }
+
+  // Say which parts of the address do not exist here.
+  checkLink() {
+    const { runs } = this.overview;
+    const { run, step, fn, from } = this.place;
+    const here = runs[run ?? 0];
+    const missing = [
+      run !== null && !here ? `run ${run + 1}` : "",
+      here && step !== null && !here.steps[step] ? `pass ${step}` : "",
+      here && fn && step === null && !here.functions.some((each) => each.name === fn) ? `kernel “${fn.slice(0, 80)}”` : "",
+      here && from && !stageName(this.overview, from) ? "the stage to compare from" : "",
+    ].filter(Boolean);
+    byId("bad-link")?.remove();
+    if (missing.length) byId("body").before(el("p", { class: "note", role: "alert", id: "bad-link" }, `This address names ${missing.join(" and ")}, which the opened file does not have. Here is what it has.`));
   }
 
   // Replace parts of the place that do not exist.
@@ -376,6 +394,7 @@ class Page {
     if (JSON.stringify(place) === JSON.stringify(this.place)) return;
     closeMenus();
     this.place = place;
+    this.checkLink();
     this.settle();
     this.showAll();
   }

@@ -16,6 +16,8 @@ from irkit.processes import ChildDied, Limits, matching_lines
 Hits = NDArray[np.bool_]
 LONGEST_LINE = 2_000
 """Characters of a line that a regular expression is matched against."""
+LONGEST_SHOWN = 200
+"""Characters of a found line that are shown."""
 MEMORY = 1 << 30
 SECONDS = 2.0
 
@@ -62,13 +64,15 @@ def _match_regex(table: LineTable, pattern: str, case: bool, seconds: float) -> 
 class SearchHit(msgspec.Struct, frozen=True):
     """Occurrences of a text in a function after a step (``GIVEN``: before the first).
 
-    It is in ``count`` lines, the first of which are ``lines``, counted from 1.
+    It is in ``count`` lines, the first of which are ``lines``, counted from 1; ``text`` is the
+    first.
     """
 
     step: int
     function: str
     count: int
     lines: tuple[int, ...]
+    text: str = ""
 
 
 class PickaxeHit(msgspec.Struct, frozen=True):
@@ -100,10 +104,12 @@ def search(
     found: list[SearchHit] = []
     for name, states in texts.histories.items():
         for state in states:
-            places = np.flatnonzero(hits[texts.of_function(state.func).ids])
+            ids = texts.of_function(state.func).ids
+            places = np.flatnonzero(hits[ids])
             if len(places):
                 first = tuple((places[:at_most] + 1).tolist())
-                found.append(SearchHit(state.step, name, len(places), first))
+                line = texts.table.lines[int(ids[places[0]])].strip()[:LONGEST_SHOWN]
+                found.append(SearchHit(state.step, name, len(places), first, line))
     return found
 
 

@@ -74,7 +74,7 @@ function change(before, after, differs) {
   return el("b", { class: ratio > 1 ? "plus" : "minus" }, ratio > 1 ? `${times(ratio)} faster` : `${times(1 / ratio)} slower`);
 }
 
-const times = (ratio) => `${ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(2)}×`;
+const times = (ratio) => `${Number(ratio.toPrecision(2))}×`;
 
 const sizes = (made) => (made.sizes ? el("p", { class: "job-why" }, `with ${made.sizes}`) : null);
 

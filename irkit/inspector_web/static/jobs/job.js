@@ -50,7 +50,8 @@ export class JobProgress {
     this.said = el("span", { role: "status" }, title);
     this.bar = el("progress", { "aria-label": title });
     this.button = el("button", { type: "button", onclick: () => this.cancel() }, "Cancel");
-    this.element = el("div", { class: "job" }, this.said, this.bar, this.button);
+    this.elapsed = el("small", { class: "elapsed", "aria-hidden": "true" });
+    this.element = el("div", { class: "job" }, this.said, this.bar, this.elapsed, this.button);
     this.show = this.show.bind(this);
   }
 
@@ -67,6 +68,7 @@ export class JobProgress {
     if (this.said.textContent !== text) this.said.textContent = text;
     if (info.total) Object.assign(this.bar, { max: info.total, value: info.done });
     else this.bar.removeAttribute("value");
+    this.elapsed.textContent = `${Math.round(info.seconds)} s`;
     this.button.title = `${plural(Math.round(info.seconds), "second")} so far`;
   }
 }

@@ -92,10 +92,10 @@ export class Palette {
 
   hit(hit) {
     const where = hit.step < 0 ? "given, before the first pass" : `after ${hit.step} ${this.nameOf(hit.step)}`;
-    return this.item(where, `${plural(hit.count, "line")}, first ${hit.lines[0]}`, () => this.onFound(hit));
+    return this.item(where, `${plural(hit.count, "line")}, first ${hit.lines[0]}`, () => this.onFound(hit), hit.text);
   }
 
-  item(text, hint, go) {
-    return el("li", {}, el("button", { type: "button", onclick: () => { this.close(); go(); } }, text, el("small", {}, hint)));
+  item(text, hint, go, line = "") {
+    return el("li", {}, el("button", { type: "button", onclick: () => { this.close(); go(); } }, text, el("small", {}, hint), line ? el("code", { class: "found-line" }, line) : null));
   }
 }

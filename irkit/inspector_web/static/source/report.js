@@ -181,7 +181,7 @@ export class ReportSource {
         if (step === null) continue;
         const lines = [];
         this.text(number).forEach((line, at) => { if (holds(line)) lines.push(at + 1); });
-        if (lines.length) made.push({ step, function: row.function, count: lines.length, lines: lines.slice(0, 20) });
+        if (lines.length) made.push({ step, function: row.function, count: lines.length, lines: lines.slice(0, 20), text: this.plainLine(this.text(number)[lines[0] - 1]).trim().slice(0, 200) });
       }
     }
     return made;

@@ -13,9 +13,11 @@ export class ServerSource {
     try {
       response = await fetch(`/api/${path}?${query}`, options);
     } catch {
+      this.onLost?.();
       throw new Error("The server does not respond. Is irkit inspect still running?");
     }
     const answer = await response.json().catch(() => ({}));
+    if (response.status === 403) this.onLost?.(true);
     if (!response.ok) throw new Error(answer.error ?? `The server responded with ${response.status}.`);
     return answer;
   }
