@@ -29,7 +29,7 @@ def faulty() -> Task:
 
 @pytest.fixture(scope="module")
 def outcomes() -> Iterator[dict[str, Outcome]]:
-    settings = BenchSettings(seconds=3.0, memory=2 << 30)
+    settings = BenchSettings(seconds=2.0, memory=2 << 30)
     with Bench(faulty(), settings) as bench:
         batch = [{"fault": name} for name in (*FAULTS, "none")]
         yield dict(zip((*FAULTS, "none"), bench.run(batch, {}, seconds=0.02), strict=True))

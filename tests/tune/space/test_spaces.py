@@ -18,7 +18,7 @@ PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
     "product": lambda: product(7, 19, 11),
     "nearest": lambda: nearest(5, 23, 6),
     "blur": lambda: blur(13),
-    "convolution": lambda: convolution(3, 7, 5),
+    "convolution": lambda: convolution(2, 5, 3),
 }
 
 
@@ -39,19 +39,18 @@ def test_any_decisions_give_valid_loops_that_compute_the_same(name: str) -> None
     space, rng = task(PROGRAMS[name]()).space, Random(name)
     wanted = results(space.func)
     legal = 0
-    for number in range(8):
+    for number in range(6):
         values = sampled(space, rng)
         if number % 2:
             values = mutated(space, crossed(space, values, sampled(space, rng), rng), rng)
         try:
             made = space.derive(values)
-        except ScheduleError as error:
-            assert error.message, values
+        except ScheduleError:
             continue
         legal += 1
         assert not verify(made.func), values
         assert results(made.func) == wanted, values
-    assert legal >= 5
+    assert legal >= 4
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
