@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import click
 
-from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.cli.flags.durations import Duration
+from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.debug import console
 from tests.mutation.changes.catalogue import CATALOGUE
 from tests.mutation.changes.mutant import Mutant, mutants

@@ -55,7 +55,7 @@ class Residual:
 
     def add(self, row: Sequence[float], estimate: float, seconds: float) -> None:
         """Add a measurement. Units: any for the estimate, the same in all; seconds."""
-        if estimate > 0 and seconds > 0:
+        if 0 < estimate < float("inf") and seconds > 0:
             self.rows.append([float(each) for each in row])
             self.errors.append(float(np.log(seconds / estimate)))
 

@@ -27,6 +27,8 @@ _GUARD = 256
 _ALIGN = 64
 _POISON = 0xFF
 """A float of such bytes is NaN, an integer -1 or the largest."""
+_BESIDE = 0xA5
+"""Guard bytes are no NaN: what is computed from one must not look like one."""
 _KEPT = 6
 _FLUSHED = 64 << 20
 
@@ -60,7 +62,7 @@ class _Placed:
 
     def __init__(self, like: Array) -> None:
         size = like.nbytes
-        self._bytes = np.full(size + 2 * _GUARD + _ALIGN, _POISON, np.uint8)
+        self._bytes = np.full(size + 2 * _GUARD + _ALIGN, _BESIDE, np.uint8)
         self.begin = _GUARD + -(self._bytes.ctypes.data + _GUARD) % _ALIGN
         self.end = self.begin + size
         self.array = self._bytes[self.begin : self.end].view(like.dtype).reshape(like.shape)
@@ -71,13 +73,14 @@ class _Placed:
         return self._bytes.ctypes.data + self.begin
 
     def poison(self) -> None:
-        self._bytes.fill(_POISON)
+        self._bytes.fill(_BESIDE)
+        self._bytes[self.begin : self.end].fill(_POISON)
 
     @property
     def is_guarded(self) -> bool:
         """Return True if the bytes beside the array are unchanged."""
         outside = (self._bytes[: self.begin], self._bytes[self.end :])
-        return all(bool((each == _POISON).all()) for each in outside)
+        return all(bool((each == _BESIDE).all()) for each in outside)
 
 
 class Arena:

@@ -69,7 +69,7 @@ def as_autotvm(task: TaskLine, record: Record) -> str:
     entity = [[name, *_entity(value)] for name, value in record.values.items()]
     seconds = record.measure.seconds if record.measure is not None else _NO_TIME
     target = f"llvm -mcpu={record.target.get('cpu', '')}"
-    line = {
+    line: dict[str, Any] = {
         "input": [target, task.template, list(task.args), {}],
         "config": {"index": 0, "code_hash": None, "entity": entity},
         "result": [[seconds], _ERRORS[record.verdict], record.build.ms / 1e3, record.time],

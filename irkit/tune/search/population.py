@@ -7,7 +7,7 @@ the same candidates, however many processes measure.
 import math
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from irkit.tune.cost import Residual
 from irkit.tune.records import Values, key_of
@@ -141,7 +141,8 @@ def _column(value: Any) -> float:
     if isinstance(value, str):
         return _WORDS.get(value, 3.0 + sum(value.encode()) % 64)
     if isinstance(value, (list, tuple)):
-        return float(sum((at + 1) * _number(each) for at, each in enumerate(value)))
+        items = cast("Sequence[Any]", value)
+        return float(sum((at + 1) * _number(each) for at, each in enumerate(items)))
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 

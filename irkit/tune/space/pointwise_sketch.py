@@ -69,7 +69,8 @@ def pointwise_sketches(block: Block, machine: Machine) -> list[PointwiseSketch]:
     if store is None or work is None or work.reduced or not work.spatial:
         return []
     spatial = spatial_axes(block)
-    if block.predicate is not None or store.indices[-1:] != (spatial[-1].var,):
+    last_index = store.indices[-1] if store.indices else None
+    if block.predicate is not None or last_index is not spatial[-1].var:
         return []
     names = tuple(axis.var.name for axis in spatial)
     last = work.spatial[names[-1]]

@@ -46,15 +46,15 @@ class Template(msgspec.Struct, frozen=True):
         if not hasattr(function, _MARK):
             return Templated(_written(self.where, function(*args)), None, Config())
         config = Config(values)
-        made = function(config, *args)
+        made: object = function(config, *args)
         if isinstance(made, Schedule):
             return Templated(made.written, made, config)
         if isinstance(made, (tuple, list)):
-            items = cast("Sequence[Any]", made)
-            if len(items) == 2 and isinstance(items[0], StageSchedule):
-                stages, tensors = items
-                written = create_prim_func(list(tensors))
-                return Templated(written, stages.loops(list(tensors), written.name), config)
+            stages, *rest = cast("Sequence[Any]", made) or [None]
+            if isinstance(stages, StageSchedule) and len(rest) == 1:
+                tensors: list[Tensor] = list(rest[0])
+                written = create_prim_func(tensors)
+                return Templated(written, stages.loops(tensors, written.name), config)
         raise IRKitError(
             f"{self.where} returned a {type(made).__name__}; expected a schedule of loops, or a "
             "pair of a schedule of tensors and its parameters"
@@ -128,7 +128,8 @@ def _written(where: str, made: object) -> PrimFunc:
         return made
     if isinstance(made, Schedule):
         return made.written
-    items = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
-    if items and all(isinstance(each, Tensor) for each in items):
-        return create_prim_func(items)
+    items = cast("Sequence[object]", made) if isinstance(made, (list, tuple)) else [made]
+    tensors = [each for each in items if isinstance(each, Tensor)]
+    if tensors and len(tensors) == len(items):
+        return create_prim_func(tensors)
     raise IRKitError(f"{where} returned a {type(made).__name__}; expected tensors or loops")

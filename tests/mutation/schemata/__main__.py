@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.cli.flags.durations import Duration
+from irkit.cli.flags.files import FILE, NEW_FILE
 from tests.mutation.changes.sample import find_mutant, read_sample, save_sample
 from tests.mutation.schemata.campaign import Campaign
 from tests.mutation.schemata.families import draw_sample, last_code_commit, number_of

@@ -1,0 +1,165 @@
+"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains SECONDS [NAME...]``.
+
+Each task is tuned for so long, and then judged by a fresh process that did not tune: the default
+and what the records apply run in turn there. Products also run in NumPy, in the same turns.
+"""
+
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+import irkit
+from benchmarks.timing import in_turn
+from irkit import te, tune
+from irkit.ir import Buffer, Expr, PrimFunc, Var, as_int
+from irkit.runtime import set_num_threads
+
+Make = Callable[[], PrimFunc]
+
+
+def product(rows: int, columns: int, steps: int) -> PrimFunc:
+    """Multiply two matrices."""
+    a, b = te.placeholder((rows, steps), name="A"), te.placeholder((steps, columns), name="B")
+    k = te.reduce_axis((0, steps), name="k")
+    c = te.compute((rows, columns), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    return te.create_prim_func([a, b, c])
+
+
+def nearest(n: int) -> PrimFunc:
+    """Find the least sums, as of paths."""
+    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((n, n), lambda i, j: te.min(a[i, k] + b[k, j], axis=k), name="C")
+    return te.create_prim_func([a, b, c])
+
+
+def distances(n: int, depth: int) -> PrimFunc:
+    """Compute squared distances of points."""
+    a, b = te.placeholder((n, depth), name="A"), te.placeholder((depth, n), name="B")
+    k = te.reduce_axis((0, depth), name="k")
+
+    def cell(i: Var, j: Var) -> Expr:
+        apart = a[i, k] - b[k, j]
+        return te.sum(apart * apart, axis=k)
+
+    return te.create_prim_func([a, b, te.compute((n, n), cell, name="D")])
+
+
+def blur(n: int) -> PrimFunc:
+    """Blur along rows, then along columns."""
+    x = te.placeholder((n, n), name="X")
+    a = te.compute((n, n - 2), lambda i, j: x[i, j] + x[i, j + 1] + x[i, j + 2], name="across")
+    b = te.compute((n - 2, n - 2), lambda i, j: a[i, j] + a[i + 1, j] + a[i + 2, j], name="down")
+    return te.create_prim_func([x, b])
+
+
+def convolution(channels: int, size: int, filters: int) -> PrimFunc:
+    """Convolve with 3 x 3 filters."""
+    x = te.placeholder((channels, size + 2, size + 2), name="X")
+    w = te.placeholder((filters, channels, 3, 3), name="W")
+    c, r, s = (te.reduce_axis((0, n), name=m) for n, m in ((channels, "c"), (3, "r"), (3, "s")))
+
+    def cell(f: Var, i: Var, j: Var) -> Expr:
+        return te.sum(x[c, i + r, j + s] * w[f, c, r, s], axis=[c, r, s])
+
+    return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
+
+
+TASKS: dict[str, Make] = {
+    "product 512": lambda: product(512, 512, 512),
+    "product 509 x 503 x 499": lambda: product(509, 503, 499),
+    "nearest 384": lambda: nearest(384),
+    "distances 512 x 64": lambda: distances(512, 64),
+    "blur 2048": lambda: blur(2048),
+    "convolution 64 x 28": lambda: convolution(64, 28, 64),
+}
+
+
+def drawn(seed: int) -> PrimFunc:
+    """Draw a task by a seed: any kind, any sizes, primes among them."""
+    rng = Random(seed)
+    size = rng.choice((31, 48, 61, 64, 97, 127, 128, 192, 251))
+    kind = rng.randrange(5)
+    if kind == 0:
+        return product(size, rng.choice((33, 64, 113, 256)), rng.choice((17, 64, 101, 200)))
+    if kind == 1:
+        return nearest(size)
+    if kind == 2:
+        return distances(size, rng.choice((3, 16, 37)))
+    if kind == 3:
+        return blur(size * 4)
+    return convolution(rng.choice((3, 8, 16)), min(size, 64), rng.choice((7, 16, 32)))
+
+
+def arrays(func: PrimFunc) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+    """Return random arrays for the parameters of a function."""
+    rng = np.random.default_rng(0)
+    shapes = [
+        tuple(as_int(dim) or 0 for dim in param.shape)
+        for param in func.params
+        if isinstance(param, Buffer)
+    ]
+    return [rng.random(shape, dtype=np.float32) for shape in shapes]
+
+
+def judge(func: PrimFunc, records: str) -> float:
+    """Return how many times faster than the default what the records apply is."""
+    set_num_threads(1)
+    tuned, default = irkit.build(func, records=records), irkit.build(func)
+    args = arrays(func)
+    runs = in_turn(lambda: tuned(*args), lambda: default(*args), repeats=31)
+    return 1 / runs[1][1]
+
+
+def fresh(name: str, records: str) -> float:
+    """Judge in a process that did not tune."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.tuning.gains", "--judge", name, records],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+def made(name: str) -> PrimFunc:
+    """Return a task by its name, or the drawn one of a number."""
+    return drawn(int(name)) if name.isdigit() else TASKS[name]()
+
+
+def main(seconds: float, names: list[str]) -> None:
+    """Tune, judge and print."""
+    gains: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or list(TASKS):
+            path = str(Path(folder) / "records.jsonl")
+            with tune.RecordFile(path) as file:
+                result = tune.tune(
+                    tune.task(made(name)), time=seconds, measure=tune.Local(jobs=2), records=file
+                )
+            gain = fresh(name, path)
+            gains.append(gain)
+            tried = sum(each.stage == "search" for each in result.records)
+            print(
+                f"{name}: {gain:.2f} times as fast as the default (claimed {result.speedup:.2f}, "
+                f"{result.low:.2f} to {result.high:.2f}); {tried} candidates in "
+                f"{result.seconds:.1f} s, rank correlation {result.correlation:.2f}",
+                flush=True,
+            )
+            Path(path).unlink()
+    middle = math.exp(statistics.fmean(map(math.log, gains)))
+    print(f"geometric mean {middle:.2f}, least {min(gains):.2f}, of {len(gains)}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--judge"]:
+        print(judge(made(sys.argv[2]), sys.argv[3]))
+    else:
+        main(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0, sys.argv[2:])

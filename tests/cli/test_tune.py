@@ -1,0 +1,101 @@
+"""The verbs tune and records: a search from a file, what it leaves, and what can be wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from irkit.cli.verbs import irkit
+from irkit.tune import read_records
+from tests.phases.test_recorded_schedules import write
+from tests.tune.programs import product
+from tests.tune.records.test_foreign_logs import AUTOTVM
+
+KERNEL = """
+from irkit import te, tune
+
+@tune.template("mine.scaled")
+def scaled(cfg, n):
+    a = te.placeholder((n, n), name="A")
+    c = te.compute((n, n), lambda i, j: a[i, j] * 2.0, name="C")
+    s = te.create_schedule(c.op)
+    cfg.define_split("x", s[c].axis[1], candidate=[[-1, 2], [-1, 4]])
+    outer, inner = cfg["x"].apply(s, c, s[c].axis[1])
+    s[c].unroll(inner)
+    return s, [a, c]
+"""
+
+
+def said(*args: str, code: int = 0) -> str:
+    done = CliRunner().invoke(irkit, list(args), catch_exceptions=code == 0)
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Search the template once."""
+    folder = tmp_path_factory.mktemp("tuned")
+    (folder / "kernel.py").write_text(KERNEL)
+    output, page = folder / "records.jsonl", folder / "page.html"
+    subject = f"{folder}/kernel.py:scaled"
+    text = said(
+        "tune", subject, "--args", "24", "--trials", "3", "-o", str(output), "--report", str(page)
+    )  # fmt: skip
+    assert "mine.scaled" in text
+    return folder
+
+
+def test_a_search_leaves_records_and_a_page(tuned: Path) -> None:
+    found = read_records(tuned / "records.jsonl")
+    (line,) = found.tasks.values()
+    assert (line.name, line.template, line.args) == ("mine.scaled", "mine.scaled", (24,))
+    values = {each.search.trial: each.values for each in found.candidates if each.stage == "search"}
+    assert sorted(map(str, values.values())) == ["{'x': [-1, 2]}", "{'x': [-1, 4]}"]
+    assert "mine.scaled" in (tuned / "page.html").read_text()
+
+
+def test_records_are_counted_with_their_damage_and_hints(tuned: Path, tmp_path: Path) -> None:
+    text = (tuned / "records.jsonl").read_text()
+    (tmp_path / "r").write_text(f"{text}{AUTOTVM}\nnot json\n")
+    shown = said("records", "show", str(tmp_path / "r"))
+    assert "1 lines of AutoTVM" in shown
+    assert f"line {len(text.splitlines()) + 2}" in shown
+    assert "mine.scaled" in shown
+
+
+def test_a_winner_is_named_and_its_trace_is_written(tmp_path: Path) -> None:
+    write(tmp_path / "r", product(24, 32, 16))
+    named = said("records", "best", str(tmp_path / "r")).split()[0]
+    said("records", "trace", str(tmp_path / "r"), named, "-o", str(tmp_path / "t.trace"))
+    assert "auto-schedule" in said("trace", str(tmp_path / "t.trace"))
+    data = json.loads(said("records", "best", "--json", str(tmp_path / "r")))
+    assert data["id"] == named
+
+
+def test_records_are_merged_once(tmp_path: Path) -> None:
+    write(tmp_path / "a", product(24, 32, 16))
+    both = (str(tmp_path / "a"), str(tmp_path / "a"))
+    said("records", "merge", *both, "-o", str(tmp_path / "all"))
+    assert len(read_records(tmp_path / "all").candidates) == 1
+    assert "another file" in said("records", "merge", *both, "-o", both[0], code=2)
+
+
+def test_a_search_goes_on_from_records_alone(tmp_path: Path) -> None:
+    write(tmp_path / "r", product(24, 32, 16))
+    text = said("tune", "--resume", str(tmp_path / "r"), "--trials", "1")
+    assert "1 candidates" in text
+    assert len(read_records(tmp_path / "r").candidates) >= 2
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["tune"], "name what to tune"),
+        (["tune", "x.py:f", "--time", "soon"], "not a duration"),
+        (["tune", "x.py:f", "--trials", "0"], "0 is not in the range"),
+    ],
+)
+def test_a_mistake_is_explained(args: list[str], message: str) -> None:
+    assert message in said(*args, code=2)

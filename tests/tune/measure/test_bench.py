@@ -1,0 +1,98 @@
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from irkit.core import IRKitError
+from irkit.tune import Bench, BenchSettings, Distributed, Local, Outcome, Task, task
+from irkit.tune.records import VerdictKind
+from tests.tune.measure.faulty_space import FaultySpace
+from tests.tune.programs import product
+
+FAULTS: dict[str, VerdictKind] = {
+    "crash": "crash",
+    "hang": "time-out",
+    "leak": "memory",
+    "refused": "refused",
+    "wrong": "wrong",
+    "unwritten": "nan",
+    "outside": "out of bounds",
+}
+
+
+def faulty() -> Task:
+    func = product(9, 16, 5)
+    plain = task(func)
+    assert hasattr(plain.space, "machine")
+    return Task("faulty", func, FaultySpace(func, plain.space.machine))
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> Iterator[dict[str, Outcome]]:
+    settings = BenchSettings(seconds=2.0, memory=2 << 30)
+    with Bench(faulty(), settings) as bench:
+        batch = [{"fault": name} for name in (*FAULTS, "none")]
+        yield dict(zip((*FAULTS, "none"), bench.run(batch, {}, seconds=0.02), strict=True))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_has_its_verdict(outcomes: dict[str, Outcome], name: str) -> None:
+    assert outcomes[name].verdict == FAULTS[name], outcomes[name].message
+    assert outcomes[name].measure is None
+    assert outcomes[name].message
+
+
+def test_what_comes_after_faults_is_measured(outcomes: dict[str, Outcome]) -> None:
+    found = outcomes["none"]
+    assert found.verdict == "ok"
+    assert "all bits" in found.checked
+    assert "within rounding" in found.checked
+    assert found.measure is not None
+    assert found.measure.low <= found.measure.ratio <= found.measure.high
+    assert found.machine is not None
+
+
+def test_a_bench_leaves_no_process_behind() -> None:
+    bench = Bench(faulty(), BenchSettings(jobs=2))
+    with bench:
+        bench.run([{"fault": "crash"}, {}], {}, seconds=0.0)
+        processes = [each.child for each in (*bench._workers, bench._runner)]
+        running = [each._process for each in processes if each._process is not None]
+        assert running
+    assert all(each.popen.poll() is not None for each in running)
+
+
+def test_a_default_that_cannot_be_compiled_is_an_error() -> None:
+    with Bench(faulty(), BenchSettings()) as bench, pytest.raises(IRKitError, match="not legal"):
+        bench.run([{}], {"fault": "refused"})
+
+
+def test_finalists_have_their_steps_and_their_instructions() -> None:
+    func = product(48, 64, 32)
+    with Local().session(task(func)) as session:
+        (found,) = session.run([{}], {}, full=True, seconds=0.02)
+    assert found.verdict == "ok"
+    assert b'"irkit_schedule"' in found.trace
+    assert found.build.opt_level == 3
+    assert found.build.counts
+
+
+def test_any_executor_will_do() -> None:
+    with (
+        ThreadPoolExecutor(1) as threads,
+        Distributed(threads, BenchSettings(seconds=20.0)).session(faulty()) as session,
+    ):
+        found = session.run([{"fault": "wrong"}, {}], {}, seconds=0.02)
+    assert [each.verdict for each in found] == ["wrong", "ok"]
+
+
+def test_a_scheduler_elsewhere_without_tls_is_a_warning() -> None:
+    with pytest.warns(UserWarning, match="TLS"):
+        Distributed("tcp://192.0.2.7:8786")
+    Distributed("127.0.0.1:8786")
+    Distributed("tls://192.0.2.7:8786")
+
+
+def test_no_processes_cannot_build() -> None:
+    with pytest.raises(IRKitError, match="expected at least 1"):
+        Local(jobs=0)

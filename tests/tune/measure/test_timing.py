@@ -1,0 +1,56 @@
+import time
+from random import Random
+
+import pytest
+
+from irkit.tune.measure.timing import interval, paired
+
+
+@pytest.mark.parametrize("count", [6, 9, 15, 41])
+def test_the_interval_holds_the_median_95_times_of_100(count: int) -> None:
+    rng, held, runs = Random(count), 0, 2000
+    for _ in range(runs):
+        found = interval([rng.lognormvariate(0.0, 0.3) for _ in range(count)])
+        held += found.low <= 1.0 <= found.high
+    assert held / runs >= 0.94
+    if count > 9:  # And it is not the whole range, which would hold always.
+        found = interval(sorted(rng.random() for _ in range(count)))
+        assert found.low > 0
+
+
+def test_few_ratios_have_their_whole_range() -> None:
+    found = interval([1.0, 1.2, 1.1])
+    assert (found.middle, found.low, found.high, found.count) == (1.1, 1.0, 1.2, 3)
+
+
+def work(steps: int) -> None:
+    for _ in range(steps):
+        pass
+
+
+def test_times_in_turn_say_how_many_times_faster_the_first_is() -> None:
+    found = paired(lambda: work(20_000), lambda: work(40_000), most=15, seconds=2.0)
+    assert 1.5 < found.ratio.middle < 2.6
+    assert found.ratio.low > 1
+
+
+def test_a_first_that_cannot_win_is_given_up() -> None:
+    found = paired(lambda: work(80_000), lambda: work(10_000), most=41, seconds=5.0)
+    assert found.ratio.count <= 6
+    whole = paired(lambda: work(8_000), lambda: work(1_000), most=9, seconds=5.0, stop_early=False)
+    assert whole.ratio.count == 9
+
+
+def test_time_that_others_take_does_not_count() -> None:
+    found = paired(lambda: time.sleep(0.002), lambda: work(20_000), most=5, seconds=1.0)
+    assert found.first < 0.002
+    on_the_clock = paired(
+        lambda: time.sleep(0.002), lambda: work(20_000), most=3, seconds=1.0, own_time=False
+    )
+    assert on_the_clock.first >= 0.002
+
+
+def test_what_runs_before_each_sample_is_not_timed() -> None:
+    calls: list[int] = []
+    paired(lambda: work(10), lambda: work(10), most=4, before=lambda: calls.append(1))
+    assert len(calls) == 8

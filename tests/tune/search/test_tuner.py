@@ -1,0 +1,137 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from irkit.tune import (
+    Progress,
+    Record,
+    RecordFile,
+    Replay,
+    Residual,
+    Task,
+    read_records,
+    task,
+    tune,
+    tune_all,
+)
+from irkit.tune.records import Values
+from tests.tune.programs import nearest, product
+from tests.tune.search.simulated import Simulated, by_rows
+
+
+@pytest.fixture(scope="module")
+def small() -> Task:
+    return task(product(64, 64, 64))
+
+
+def test_the_search_finds_what_is_fast(small: Task) -> None:
+    result = tune(small, trials=120, measure=Simulated(by_rows))
+    assert result.improved
+    assert result.values["C.rows"] == 5
+    assert result.speedup > 1.85
+    assert result.low > 1
+
+
+def test_a_winner_of_the_search_that_loses_the_last_race_is_not_used(small: Task) -> None:
+    def slower(values: Values) -> float:
+        return 0.9 if values else 1.0
+
+    result = tune(small, trials=32, measure=Simulated(by_rows, slower))
+    assert not result.improved
+    assert (result.values, result.speedup) == ({}, 1.0)
+
+
+def test_within_the_noise_the_default_stays(small: Task) -> None:
+    result = tune(small, trials=32, measure=Simulated(lambda values: 1.01 if values else 1.0))
+    assert not result.improved
+
+
+def test_what_crashes_is_a_record_and_never_wins(tmp_path: Path, small: Task) -> None:
+    def crashing(values: Values) -> float:
+        return 0.0 if values.get("C.sketch") == "panels" else by_rows(values)
+
+    with RecordFile(tmp_path / "r") as file:
+        result = tune(small, trials=40, measure=Simulated(crashing), records=file)
+    found = read_records(tmp_path / "r")
+    assert list(found.tasks) == [small.hash]
+    assert len(found.candidates) == len(result.records) >= 40
+    assert {each.verdict for each in found.candidates} >= {"crash"}
+    assert not result.improved
+
+
+def test_the_same_seed_visits_the_same_candidates(small: Task) -> None:
+    first, second, other = (Simulated(by_rows) for _ in range(3))
+    tune(small, trials=48, measure=first, seed=1)
+    tune(small, trials=48, measure=second, seed=1)
+    tune(small, trials=48, measure=other, seed=2)
+    assert first.seen == second.seen != other.seen
+    assert len(set(first.seen)) == 48
+
+
+def test_a_replay_of_records_visits_the_same_and_names_the_same_winner(
+    tmp_path: Path, small: Task
+) -> None:
+    with RecordFile(tmp_path / "r") as file:
+        live = tune(small, trials=48, measure=Simulated(by_rows), records=file)
+    again = tune(small, trials=48, measure=Replay(tmp_path / "r"))
+    assert [each.id for each in again.records] == [each.id for each in live.records]
+    assert again.values == live.values
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path, small: Task) -> None:
+    with RecordFile(tmp_path / "r") as file:
+        tune(small, trials=32, measure=Simulated(by_rows), records=file)
+    lines = (tmp_path / "r").read_bytes().splitlines(keepends=True)
+    (tmp_path / "r").write_bytes(b"".join(lines[:25]) + lines[25][:40])
+    known = read_records(tmp_path / "r")
+    more = Simulated(by_rows)
+    with RecordFile(tmp_path / "r") as file:
+        result = tune(small, trials=40, measure=more, records=file, known=known)
+    assert len(more.seen) == 40 - len(known.candidates)
+    assert result.improved
+    found = read_records(tmp_path / "r")
+    assert len(found.damaged) == 1
+    measured = [each.id for each in found.candidates if each.stage == "search"]
+    assert len(set(measured)) == len(measured) == 40
+
+
+def test_hints_are_measured_first(small: Task) -> None:
+    hint = {
+        "C.sketch": "panels", "C.turned": 0, "C.rows": 5, "C.vectors": 3, "C.lanes": 4,
+        "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.unroll": 1,
+    }  # fmt: skip
+    way = Simulated(by_rows)
+    tune(small, trials=16, measure=way, hints=[hint])
+    assert '"C.rows":5' in way.seen[0]
+
+
+def test_progress_tells_the_best_the_noise_and_the_failures(small: Task) -> None:
+    told: list[tuple[int, float, str]] = []
+
+    def note(progress: Progress, record: Record | None) -> None:
+        told.append((progress.trials, progress.score, progress.phase))
+
+    tune(small, trials=32, measure=Simulated(by_rows), callbacks=[note])
+    assert [trials for trials, _, phase in told if phase == "search"] == list(range(1, 33))
+    assert sorted(score for _, score, _ in told) == [score for _, score, _ in told]
+    assert told[-1][2] == "final"
+
+
+def test_time_bounds_the_whole_search(small: Task) -> None:
+    started = time.monotonic()
+    tune(small, time=0.5, measure=Simulated(by_rows))
+    assert time.monotonic() - started < 10
+
+
+def test_tasks_share_time_by_weight_and_the_weightiest_is_first() -> None:
+    light, heavy = task(product(16, 16, 16), weight=1.0), task(nearest(16, 16, 16), weight=9.0)
+    results = tune_all([light, heavy], trials=8, measure=Simulated(lambda _: 1.0))
+    assert [each.task.hash for each in results] == [heavy.hash, light.hash]
+
+
+def test_how_well_candidates_were_ranked_is_told(small: Task) -> None:
+    pytest.importorskip("lightgbm")
+    result = tune(small, trials=96, measure=Simulated(by_rows), residual=Residual())
+    assert -1 <= result.correlation <= 1
+    assert result.correlation > 0.2

@@ -1,0 +1,109 @@
+import pickle
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+
+import irkit
+from irkit.autoschedule import auto_schedule
+from irkit.core import ScheduleError, same
+from irkit.ir import Buffer, PrimFunc, as_int, verify
+from irkit.tune import task
+from irkit.tune.space import crossed, mutated, sampled
+from irkit.tune.space.moves import estimate
+from tests.tune.programs import blur, convolution, nearest, product
+
+PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
+    "product": lambda: product(7, 19, 11),
+    "nearest": lambda: nearest(5, 23, 6),
+    "blur": lambda: blur(13),
+    "convolution": lambda: convolution(2, 5, 3),
+}
+
+
+def results(func: PrimFunc) -> list[bytes]:
+    """Interpret a function on whole numbers, which every order of sums gives exactly."""
+    rng = np.random.default_rng(0)
+    args = [
+        rng.integers(-4, 5, [as_int(dim) or 0 for dim in param.shape]).astype(np.float32)
+        for param in func.params
+        if isinstance(param, Buffer)
+    ]
+    irkit.interpret(func, *args)
+    return [(each + np.float32(0)).tobytes() for each in args]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_decisions_give_valid_loops_that_compute_the_same(name: str) -> None:
+    space, rng = task(PROGRAMS[name]()).space, Random(name)
+    wanted = results(space.func)
+    legal = 0
+    for number in range(6):
+        values = sampled(space, rng)
+        if number % 2:
+            values = mutated(space, crossed(space, values, sampled(space, rng), rng), rng)
+        try:
+            made = space.derive(values)
+        except ScheduleError:
+            continue
+        legal += 1
+        assert not verify(made.func), values
+        assert results(made.func) == wanted, values
+    assert legal >= 4
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_decisions_are_the_automatic_schedule(name: str) -> None:
+    found = task(PROGRAMS[name]())
+    assert same(found.space.derive({}).func, auto_schedule(found.func, found.space.machine))
+
+
+def test_a_prime_extent_has_tiles_of_many_sizes() -> None:
+    space = task(product(509, 503, 64)).space
+    (group,) = space.groups({})
+    assert len(group.sketch("panels").knobs["rows"]) > 8
+    rng = Random(0)
+    drawn = [sampled(space, rng) for _ in range(60)]
+    assert len({each.get("C.rows") for each in drawn}) > 5
+
+
+def test_the_same_seed_draws_the_same_decisions() -> None:
+    def drawn() -> list[dict[str, object]]:
+        space, rng = task(convolution(4, 14, 8)).space, Random(3)
+        made = [sampled(space, rng) for _ in range(20)]
+        return made + [mutated(space, each, rng) for each in made]
+
+    assert drawn() == drawn()
+
+
+def test_what_is_drawn_has_an_estimate_and_what_is_not_legal_has_none() -> None:
+    space, rng = task(product(64, 64, 64)).space, Random(1)
+    assert all(estimate(space, sampled(space, rng)) < float("inf") for _ in range(30))
+    assert estimate(space, {"C.sketch": "panels", "C.rows": 3}) == float("inf")
+    wide = {
+        "C.sketch": "tile", "C.fused": 0, "C.lanes": 8, "C.vectors": 8, "C.row": 0, "C.rows": 16,
+        "C.order": 0, "C.unroll": 8,
+    }  # fmt: skip
+    assert estimate(space, wide) == float("inf")
+
+
+def test_a_space_that_was_pickled_makes_the_same_loops() -> None:
+    space = task(product(8, 32, 8)).space
+    values = sampled(space, Random(0))
+    other = pickle.loads(pickle.dumps(space))
+    assert other.derive(values).func.script() == space.derive(values).func.script()
+
+
+def test_a_stage_can_be_computed_where_it_is_read() -> None:
+    space = task(blur(40)).space
+    assert space.stages["across.stage"] == ("auto", "inline", "root", "at 0", "at 1")
+    made = space.derive({"across.stage": "at 0"}).func
+    assert results(made) == results(space.func)
+    assert made.script() != space.derive({}).func.script()
+
+
+@pytest.mark.parametrize("place", ["at 7", "at 2"])
+def test_a_place_that_is_not_there_is_refused(place: str) -> None:
+    with pytest.raises(ScheduleError, match="loops"):
+        task(blur(40)).space.derive({"across.stage": place})
