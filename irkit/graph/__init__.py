@@ -23,14 +23,6 @@ from irkit.graph.build import (
 from irkit.graph.codec import (
     ARRAY_CODEC as ARRAY_CODEC,
 )
-from irkit.graph.dimensions import (
-    MOST as MOST,
-    Dimension as Dimension,
-    as_dimension as as_dimension,
-    dimensions_of as dimensions_of,
-    merged as merged,
-    with_dimensions as with_dimensions,
-)
 from irkit.graph.differentiation.gradient import (
     gradient as gradient,
 )
@@ -39,6 +31,14 @@ from irkit.graph.differentiation.rules.windows import (
 )
 from irkit.graph.differentiation.table import (
     NOT_DIFFERENTIABLE as NOT_DIFFERENTIABLE,
+)
+from irkit.graph.dimensions import (
+    MOST as MOST,
+    Dimension as Dimension,
+    as_dimension as as_dimension,
+    dimensions_of as dimensions_of,
+    merged as merged,
+    with_dimensions as with_dimensions,
 )
 from irkit.graph.flow import (
     bindings_of as bindings_of,
