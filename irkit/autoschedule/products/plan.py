@@ -181,7 +181,7 @@ def _panel_cycles(
     return across * (down * tile + fill) + once
 
 
-def _cycles_of_step(machine: Machine, multiplied: int, loaded: int) -> float:
+def _cycles_of_step(machine: Machine, multiplied: int, loaded: float) -> float:
     return max(multiplied / machine.multiplied, loaded / machine.loaded, machine.latency)
 
 
