@@ -1,5 +1,4 @@
 import time
-from importlib import import_module
 
 import pytest
 
@@ -7,7 +6,6 @@ from irkit.core import (
     IRKitError,
     Node,
     Recorder,
-    Rules,
     Span,
     children,
     count_nodes,
@@ -22,7 +20,6 @@ from irkit.core import (
     rewrite,
     same,
     substitute,
-    substitute_each,
     symbols_bound,
     symbols_used,
     walk,
@@ -383,27 +380,3 @@ def test_a_miss_costs_less_than_five_microseconds_a_node() -> None:
     started = time.perf_counter()
     rewrite(leaves[0], lambda node: None, on=Load)
     assert time.perf_counter() - started < count * 5e-6
-
-
-def test_each_of_several_values_is_substituted_as_alone() -> None:
-    i, a = Var("i"), Buffer("A", (Const(8, I64),), F32)
-    plain = seq(Store(a, (i + 1,), a[ONE]), Store(a, (ONE,), a[i]), Store(a, (TWO,), a[TWO]))
-    for body in (plain, seq(plain, loop(plain)), loop(Evaluate(ONE)), Evaluate(ONE)):
-        made = substitute_each(body, i, [ONE, TWO])
-        alone = [substitute(body, {i: value}) for value in (ONE, TWO)]
-        assert [script(each) for each in made] == [script(each) for each in alone]
-    first_copy, _ = substitute_each(plain, i, [ONE, TWO])
-    assert isinstance(first_copy, Seq)
-    assert isinstance(plain, Seq)
-    assert first_copy.stmts[2] is plain.stmts[2]
-
-
-def test_rules_about_statements_visit_no_expression(monkeypatch: pytest.MonkeyPatch) -> None:
-    func = PrimFunc("f", (), loop(If(lt(ONE, TWO), Evaluate(deep(10)))))
-
-    def drop(stmt: Evaluate) -> Stmt:
-        return seq()
-
-    module = import_module("irkit.core.rewrite")  # A function of that name is in the way.
-    monkeypatch.setattr(module, "postorder", lambda root: pytest.fail("visited"))
-    assert "pass" in script(rewrite(func, Rules("drop", drop)))
