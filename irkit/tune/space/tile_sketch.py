@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.autoschedule import Estimates, Machine, Rule, Tile, apply_tile, move_as_one, spatial_axes
+from irkit.autoschedule import Estimates, Machine, Rule, Tile, apply_tile, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import Axis, Block, as_int
 from irkit.schedule import BlockRef, Schedule, only_store
@@ -42,10 +42,8 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         rows, row = int(setting["rows"]), int(setting["row"])
         if (row < 0) != (rows == 1):
             return False
-        if setting["fused"] and row == len(self.spatial) - 2:
-            return False
         height = self.work.spatial[self.spatial[row]] if row >= 0 else 1
-        width = self._width(bool(setting["fused"]))
+        width = self.work.spatial[self.spatial[-1]]
         vectors, lanes = int(setting["vectors"]), int(setting["lanes"])
         unroll = self._unrolled(setting)
         if rows > height or (vectors - 1) * lanes >= width or not unroll:
@@ -56,14 +54,8 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
     def cycles(self, setting: Setting) -> float:
         row = int(setting["row"])
         rows = {self.spatial[row]: int(setting["rows"])} if row >= 0 else {}
-        work = self.work
-        if setting["fused"]:
-            *outer, before, last = self.spatial
-            sizes = {name: work.spatial[name] for name in outer}
-            sizes[last] = work.spatial[before] * work.spatial[last]
-            work = msgspec.structs.replace(work, spatial=sizes)
         return cycles_of_tile(
-            work,
+            self.work,
             self.machine,
             self.spatial[-1],
             int(setting["vectors"]),
@@ -78,14 +70,9 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             if store is None:
                 raise ScheduleError(f"block {block.name!r} stores more than once")
             last = as_int(spatial_axes(block)[-1].extent) or 1
-            shape = Tile(
-                bool(setting["fused"]),
-                last,
-                int(setting["lanes"]),
-                int(setting["vectors"]),
-                int(setting["row"]),
-                int(setting["rows"]),
-            )
+            lanes, vectors = int(setting["lanes"]), int(setting["vectors"])
+            row, rows = int(setting["row"]), int(setting["rows"])
+            shape = Tile(last, lanes, vectors, row, rows, fits=lanes * vectors <= last)
             bindings = {axis.var.name: axis.binding for axis in block.axes}
             apply_tile(sch, block, store, shape)
             ref = BlockRef(block.name)
@@ -104,10 +91,6 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
                 sch.unroll(inner)
 
         return tile
-
-    def _width(self, fused: bool) -> int:
-        sizes = [self.work.spatial[name] for name in self.spatial]
-        return math.prod(sizes[-2:]) if fused else sizes[-1]
 
     def _order(self, setting: Setting) -> tuple[str, ...]:
         orders = tuple(itertools.permutations(self.reduced))
@@ -129,8 +112,7 @@ def tile_sketches(block: Block, machine: Machine) -> list[TileSketch]:
         return []
     spatial = spatial_axes(block)
     names = tuple(axis.var.name for axis in spatial)
-    fuses = len(spatial) > 1 and move_as_one(block, store, spatial[-2], spatial[-1])
-    width = work.spatial[names[-1]] * (work.spatial[names[-2]] if fuses else 1)
+    width = work.spatial[names[-1]]
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (width - 1).bit_length())
     if width < 2 or not _is_last(store.indices, spatial[-1]):
@@ -138,7 +120,6 @@ def tile_sketches(block: Block, machine: Machine) -> list[TileSketch]:
     orders = min(math.factorial(len(work.reduced)), _MOST_ORDERS)
     wide = [at for at, name in enumerate(names[:-1]) if work.spatial[name] > 1]
     choices: dict[str, tuple[Any, ...]] = {
-        "fused": (0, 1) if fuses else (0,),
         "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
         "vectors": tuple(each for each in _VECTORS if (each - 1) * lanes < width),
         "row": (-1, *wide),
