@@ -63,7 +63,7 @@ def measure(name: str, repeats: int = 30) -> str:
     compile_seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rng = np.random.default_rng(0)
-    feeds = {spec.name: rng.random(spec.shape, dtype=np.float32) for spec in model.plan.inputs}
+    feeds = {spec.name: rng.random(spec.extents, dtype=np.float32) for spec in model.plan.inputs}
     runs = {
         "ONNX Runtime": _onnxruntime(path, feeds),
         "OpenVINO": _openvino(path, feeds),

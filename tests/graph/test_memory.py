@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.core import IRKitError, ShapeError
 from irkit.graph import (
+    Builder,
     Constant,
     GraphFunc,
     MemoryPlan,
@@ -20,7 +21,9 @@ from irkit.graph import (
     op_spec,
     parse,
     recorded_plan,
+    without_plan,
 )
+from irkit.ir import Var
 from tests.graph.graphs import inputs_of, random_graph
 
 
@@ -142,9 +145,11 @@ def main(x: f32[4]):
     assert slots["a"].offset != slots["c"].offset
 
 
-def test_values_of_symbolic_size_are_left_to_the_executor() -> None:
+def test_values_of_symbolic_size_have_no_offset() -> None:
     func = parse("def main(x: f32[n]):\n    a = exp(x)\n    b = exp(a)\n    return b\n")
-    assert memory_plan(func).slots == ()
+    plan = memory_plan(func)
+    assert plan.slots == ()
+    assert [room.value for room in plan.rooms] == ["a"]
 
 
 def test_a_damaged_plan_is_an_error() -> None:
@@ -175,3 +180,20 @@ def test_values_that_no_memory_holds_are_refused(size: int) -> None:
 """)
     with pytest.raises(ShapeError, match="bytes together"):
         memory_plan(func)
+
+
+def test_values_of_open_size_share_rooms_and_the_plan_is_read_back() -> None:
+    b = Builder("main")
+    value = b.param("x", (Var("n"), 4))
+    for _ in range(4):
+        value = b.op("exp", value)
+    func = b.finish(value)
+    plan = memory_plan(func)
+    assert plan.size == 0
+    assert [(room.number, room.first, room.last) for room in plan.rooms] == [
+        (0, 0, 1),
+        (1, 1, 2),
+        (0, 2, 3),
+    ]
+    assert recorded_plan(func.replace(attrs=plan.as_attrs())) == plan
+    assert without_plan(plan.as_attrs()) == ()

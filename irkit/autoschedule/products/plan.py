@@ -91,7 +91,9 @@ def plan_of(product: MatrixProduct, machine: Machine) -> Choice | None:
 
 def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
     """List the plans that fit a machine's registers."""
-    turned = product.turned()
+    # Lanes along any number of rows need a padded copy of the result, which the stages after the
+    # product cannot be computed in.
+    turned = None if product.has_open_rows else product.turned()
     ways = [product] if turned is None else [product, turned]
     found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
     if product.has_open_steps and product.rows is not None:

@@ -78,6 +78,11 @@ class MatrixProduct(msgspec.Struct, frozen=True):
         return any(as_int(axis.extent) is None for axis in self.block.axes)
 
     @property
+    def has_open_rows(self) -> bool:
+        """True if the number of rows is not constant."""
+        return self.rows is not None and as_int(self.rows.extent) is None
+
+    @property
     def has_open_steps(self) -> bool:
         """True if the number of steps is not constant."""
         return as_int(self.steps.extent) is None
@@ -122,7 +127,8 @@ def product_of(block: Block, estimates: Estimates) -> MatrixProduct | None:
         return None
     free = [axis for axis in spatial if not wide[0].depends_on(axis) and axis is not columns]
     free = [axis for axis in free if tall[0].depends_on(axis) and not is_const(axis.extent, 1)]
-    rows = max(free, key=lambda axis: sizes[axis.var] or 0, default=None)
+    # Of axes that are as long, or are assumed to be, the innermost: its rows are neighbours.
+    rows = max(reversed(free), key=lambda axis: sizes[axis.var] or 0, default=None)
     return MatrixProduct(block, store, rows, columns, steps[0], tall[0], wide[0], estimates)
 
 

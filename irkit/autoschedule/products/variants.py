@@ -12,13 +12,13 @@ import msgspec
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.products.plan import Dots, Panels, cycles_of, plan_of
 from irkit.autoschedule.products.recognise import MatrixProduct, product_of
-from irkit.autoschedule.structure import Estimates
+from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.ir import Block, Expr, Var, const, le, logical_and
 
 _PLANNED = (1, 2, 4, 8, 14, 512)
 """Numbers of rows that plans are made for."""
-_TRIED = (*range(1, 33), *(round(33 * 1.13**n) for n in range(24)))
-"""Numbers of rows that plans are compared at."""
+_TRIED = (*[1] * 8, *range(1, 33), *(round(33 * 1.13**n) for n in range(24)))
+"""Numbers of rows that plans are compared at; one row is the most common."""
 _MOST = 4
 _WORTH = 1.02
 """How much faster on average another plan has to make the numbers of rows."""
@@ -53,9 +53,16 @@ def variants_of(
     rows = None if product is None or product.rows is None else product.rows.extent
     if product is None or not isinstance(rows, Var):
         return [estimates], []
+    kept = {axis.extent for axis in (product.columns, product.steps)}
+    others = [
+        axis.extent
+        for axis in spatial_axes(block)
+        if isinstance(axis.extent, Var) and axis.extent not in kept
+    ]
     found: dict[tuple[bool, Panels | Dots], Variant] = {}
     for count in _PLANNED:
-        sizes = {**estimates, rows: count}
+        # No other axis may look longer, or the plan would be for rows along that one.
+        sizes = {**estimates, **dict.fromkeys(others, count), rows: count}
         choice = plan_of(msgspec.structs.replace(product, estimates=sizes), machine)
         if choice is not None:
             plan = msgspec.structs.replace(choice[1], cycles=0.0)

@@ -2,7 +2,8 @@
 
 Reading order: model_file and encoding_errors (reading a file), schemas and functions (what ONNX
 says of an operator), model_checks (what is refused before the import), importer (inputs and
-outputs), node_walk (the nodes), onnx_node and known (one node, as a converter sees it),
+outputs), node_walk (the nodes), node_attributes, onnx_node and known (one node, as a converter sees
+it),
 convert, user_converters (those that users register).
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an

@@ -261,7 +261,7 @@ class NodeWalk:
         remedy = f"Fix {', '.join(self.dims)} on import: shapes={{{inputs}}}, or {options}."
         if not self.is_symbolic:
             return remedy
-        name = next(reversed(self.dims))
+        name = list(self.dims)[-1]
         return f"{remedy[:-1]}; or say how large it can be: '{name} in 1..512'."
 
     def _define(self, name: str, value: Value, node: OnnxNode) -> None:

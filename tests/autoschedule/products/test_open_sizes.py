@@ -126,6 +126,16 @@ def test_an_epilogue_is_computed_on_each_tile_of_each_copy() -> None:
         assert_same(pair, (rows, 40, 33, -1))
 
 
+def test_every_copy_has_its_tiles_along_the_rows_and_not_along_the_batch() -> None:
+    n, m = te.var("n"), te.var("m")
+    a, b = te.placeholder((n, m, 512), name="A"), te.placeholder((512, 40), name="B")
+    func = te.create_prim_func([a, b, topi.nn.relu(topi.matmul(a, b))])
+    text = auto_schedule(func, SMALL).script()
+    assert text.count("chosen") >= 2
+    assert "(m + " in text
+    assert "(n + " not in text
+
+
 def test_few_plans_are_chosen_and_the_schedule_can_be_replayed() -> None:
     func = product(te.var("m"), 40, 33)
     sch = automatic_schedule(func, GENERIC)

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto
 from onnx.helper import make_node, make_tensor_value_info
 
-from irkit.cli.flags.fixed_inputs import values_of
+from irkit.cli.flags.fixed_inputs import shapes_of, values_of
 from tests.cli.command import call
 from tests.frontend.onnx.models import floats, model_of
 
@@ -111,3 +111,17 @@ def test_a_package_runs_for_the_values_it_holds(
     code, _, err = call(capsys, "run", "r.irkit", "--random", "--value", "s=3")
     assert code == 2
     assert "not compiled for s = [3]; it holds:\n  s = [-1]\n  s = [6]\n" in err
+
+
+def test_a_dimension_is_a_number_or_a_name_with_or_without_a_range() -> None:
+    assert shapes_of(["x=batch in 1..64,3", "y=", "a=b=n"]) == {
+        "x": ("batch in 1..64", 3),
+        "y": (),
+        "a=b": ("n",),
+    }
+
+
+@pytest.mark.parametrize("text", ["x=-1", "x=1,,2", "x=n in 5..2", "x=1.5", "=3", "x=a b"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is not a shape; write it as NAME=1,3,224,224"):
+        shapes_of([text])

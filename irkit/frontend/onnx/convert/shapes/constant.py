@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from irkit.frontend.onnx.convert.math.shaped import shaped
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.frontend.onnx.shaped import shaped
 from irkit.graph import Value
 
 
