@@ -23,15 +23,8 @@ from irkit.cli.notes import note_not_isolated, note_unused_passes
 from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases import (
-    OUTPUT_KINDS,
-    Flow,
-    ScheduleChoice,
-    build_library,
-    compile,
-    write_sources,
-)
-from irkit.runtime import Model, parts_of
+from irkit.phases import Flow, ScheduleChoice, compile
+from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources
 from irkit.tune import Chosen, chosen_schedules
 
 

@@ -114,11 +114,11 @@ from irkit.core.span import (
     Span as Span,
     user_span as user_span,
 )
-from irkit.core.target import (
+from irkit.core.target.target import (
     Target as Target,
     as_target as as_target,
 )
-from irkit.core.target_table import (
+from irkit.core.target.target_table import (
     TARGET_TABLE as TARGET_TABLE,
     TargetRow as TargetRow,
 )

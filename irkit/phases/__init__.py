@@ -25,12 +25,6 @@ from irkit.phases.default import (
     DEFAULT as DEFAULT,
     ORDER as ORDER,
 )
-from irkit.phases.deploy import (
-    OUTPUT_KINDS as OUTPUT_KINDS,
-    OutputKind as OutputKind,
-    build_library as build_library,
-    write_sources as write_sources,
-)
 from irkit.phases.executor_plan import (
     input_specs as input_specs,
 )

@@ -22,6 +22,12 @@ from irkit.runtime.cache import (
     cache_folder as cache_folder,
     object_for as object_for,
 )
+from irkit.runtime.deploy import (
+    OUTPUT_KINDS as OUTPUT_KINDS,
+    OutputKind as OutputKind,
+    build_library as build_library,
+    write_sources as write_sources,
+)
 from irkit.runtime.jit import (
     Library as Library,
 )

@@ -101,7 +101,7 @@ class Model:
         if self.target.kind == "c":
             raise IRKitError(
                 "a package holds native code, and this model is C source",
-                hint="Write its sources: irkit.phases.write_sources(model, folder).",
+                hint="Write its sources: irkit.runtime.write_sources(model, folder).",
             )
         write_package(path, self.contents)
 

@@ -1,4 +1,4 @@
-"""The verb machine: it shows what is known, measures when told to, and forgets."""
+"""The verb machine shows what is known, measures when told to, and forgets; targets lists names."""
 
 import json
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from irkit.cli import machine as verb
 from irkit.cli.verbs import irkit
+from irkit.core import TARGET_TABLE, Target
 from irkit.tune import MachineTable, fingerprint
 
 
@@ -64,3 +65,18 @@ def test_what_cannot_be_kept_is_an_error(folder: Path, monkeypatch: pytest.Monke
     done = CliRunner().invoke(irkit, ["machine", "--measure"])
     assert done.exit_code != 0
     assert "there is no cache folder to keep the table in" in f"{done.output}{done.exception}"
+
+
+def test_targets_lists_every_target_and_the_host() -> None:
+    done = CliRunner().invoke(irkit, ["targets"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    names = [line.split()[0] for line in done.output.splitlines()[1:]]
+    assert names == ["host", *(row.name for row in TARGET_TABLE), "c"]
+
+
+def test_targets_as_json_have_all_that_is_known() -> None:
+    done = CliRunner().invoke(irkit, ["targets", "--json"])
+    found = json.loads(done.output)
+    assert [row["vector_bytes"] for row in found["targets"] if row["name"] == "x86-64-v3"] == [32]
+    for name in found["kinds"]:
+        assert Target(name).kind == name

@@ -12,7 +12,14 @@ from irkit.codegen.c.conversions import convert
 from irkit.codegen.c.memory_access import element_pointer, from_memory
 from irkit.codegen.c.statements import strides, write
 from irkit.codegen.c.types import identifier, memory_type
-from irkit.codegen.c.writer import ATOM, Code, FunctionWriter, Place, SourceText, without_unused
+from irkit.codegen.c.writer import (
+    ATOM,
+    BufferPointer,
+    Code,
+    FunctionWriter,
+    SourceText,
+    without_unused,
+)
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.codegen.llvm.statements.assertion_record import record_size
 from irkit.core import IRKitError, Target, deep_recursion, walk
@@ -106,7 +113,7 @@ def _function(source: SourceText, func: PrimFunc, name: str, *, static: bool) ->
     for param in func.params:
         if isinstance(param, Buffer):
             place = writer.places[id(param)]
-            writer.places[id(param)] = Place(place.pointer, strides(writer, param))
+            writer.places[id(param)] = BufferPointer(place.pointer, strides(writer, param))
     write(writer, func.body)
     body = _finished(writer, params)
     scope = "static " if static else ""
@@ -123,7 +130,7 @@ def _parameters(writer: FunctionWriter, func: PrimFunc) -> list[str]:
         if isinstance(param, Buffer):
             pointer = element_pointer(param.dtype, constant=id(param) not in written)
             declared.append(f"{pointer}{alias}{name}")
-            writer.places[id(param)] = Place(name, ())
+            writer.places[id(param)] = BufferPointer(name, ())
         else:
             declared.append(f"{memory_type(param.dtype)} {name}")
             writer.values[id(param)] = from_memory(writer, param.dtype, name)

@@ -13,7 +13,7 @@ from irkit.codegen.c import helpers
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
 from irkit.codegen.c.types import memory_type, value_type
-from irkit.codegen.c.writer import ATOM, PLUS, Code, FunctionWriter, Place
+from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.core import IRKitError, any_node
 from irkit.ir import (
@@ -161,7 +161,7 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
             name = writer.name(buffer.name)
             kind = memory_type(buffer.dtype)
             writer.line(f"_Alignas({align}) {kind} {name}[{max(size, 1)}];")
-            writer.places[id(buffer)] = Place(name, strides(writer, buffer))
+            writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer))
             writer.stack_bytes += whole
             write(writer, node.body)
             writer.stack_bytes -= whole
@@ -200,7 +200,7 @@ def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: in
     writer.open += 1
     name = writer.name(buffer.name)
     writer.line(f"{kind} *const {name} = {slot};")
-    writer.places[id(buffer)] = Place(name, strides(writer, buffer))
+    writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer))
     write(writer, node.body)
     writer.open -= 1
     writer.line(f"free({slot});")
@@ -241,7 +241,7 @@ def _view(writer: FunctionWriter, node: View) -> None:
     kind = element_pointer(node.buffer.dtype, constant=id(node.buffer) not in writer.written)
     name = writer.name(node.buffer.name)
     writer.line(f"{kind}const {name} = {pointer};")
-    writer.places[id(node.buffer)] = Place(name, strides(writer, node.buffer))
+    writer.places[id(node.buffer)] = BufferPointer(name, strides(writer, node.buffer))
     write(writer, node.body)
 
 

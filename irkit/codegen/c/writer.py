@@ -44,7 +44,7 @@ class Code(msgspec.Struct, frozen=True):
         return self.within(ATOM)
 
 
-class Place(msgspec.Struct, frozen=True):
+class BufferPointer(msgspec.Struct, frozen=True):
     """A buffer: its pointer, and its strides in elements, as numbers or names."""
 
     pointer: str
@@ -108,7 +108,7 @@ class FunctionWriter:
         self.depth = 1
         self.names = UniqueNames()
         self.values: dict[int, Code] = {}
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, BufferPointer] = {}
         self.memo: dict[int, Code] = {}
         self.deferred: dict[int, Callable[[FunctionWriter, Any], Code]] = {}
         self.log: list[int] = []
@@ -199,7 +199,7 @@ class FunctionWriter:
             raise IRKitError(f"variable {var.name!r} is not bound where it is used")
         return value
 
-    def place(self, buffer: Buffer) -> Place:
+    def place(self, buffer: Buffer) -> BufferPointer:
         place = self.places.get(id(buffer))
         if place is None:
             raise IRKitError(f"buffer {buffer.name!r} is not defined where it is used")

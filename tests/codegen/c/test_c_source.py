@@ -156,7 +156,8 @@ def test_many_random_programs_build_by_every_compiler(compiler: str, tmp_path: P
 @pytest.mark.parametrize("lanes", [1, 8])
 def test_math_functions_give_the_bits_that_llvm_gives(lanes: int, tmp_path: Path) -> None:
     bits = np.arange(0, 1 << 32, 2_097_143, dtype="u8").astype("u4").view("f4")
-    values = np.concatenate([bits, np.linspace(-100, 100, 401, dtype="f4"), special(F32)])
+    ends = np.array([2.0**51, 2.0**77, 2.0**103, 9.125, 0.9375, 0.5, 89.0, -104.0, 1e-40], "f4")
+    values = np.concatenate([bits, np.linspace(-100, 100, 401, dtype="f4"), special(F32), ends])
     values = np.concatenate([values, values[: -len(values) % 8]]).astype("f4")
     size = len(values)
     funcs: dict[str, PrimFunc] = {}
@@ -180,6 +181,34 @@ def scale(x: f32[8, 16], y: f32[8, 16]):
         for j in vectorized(0, 16):
             y[i, j] = x[i, j] * f32(2.0)
 """
+
+
+ACCESSES = """\
+def accesses(x: f32[8, 16], n: i64[8], b: bool[16], y: f32[16, 8], c: bool[16], t: f32[8, 16]):
+    for i in serial(0, 8):
+        y[ramp(0, 1, 8), i] = x[ramp(0, 1, 8), 15 - i]
+        y[ramp(8, 1, 8), broadcast(i, 8)] = x[i, ramp(14, -2, 8)]
+        for j in serial(0, 2):
+            held: boolx8 = b[ramp(j * 8, 1, 8)]
+            c[ramp(j * 8, 1, 8)] = not held
+            at: i64x8 = n[ramp(0, 1, 8)]
+            t[i, ramp(j * 8, 1, 8)] = x[i, ramp(j * 8, 1, 8)] if held else x[at, broadcast(j, 8)]
+"""
+
+
+def test_accesses_of_every_form(tmp_path: Path) -> None:
+    func = parse(ACCESSES)
+    rng = np.random.default_rng(0)
+    given = [rng.random((8, 16), "f4"), rng.permutation(8), rng.random(16) < 0.5]
+    results: list[list[Any]] = []
+    library = CLibrary([func], tmp_path, level="-O2")
+    for run in (lambda *a: interpret(func, *a), lambda *a: library.call(func, *a)):
+        out = [np.zeros((16, 8), "f4"), np.zeros(16, "?"), np.zeros((8, 16), "f4")]
+        run(*given, *out)
+        results.append(out)
+    for got, want in zip(*results, strict=True):
+        assert want.any()
+        np.testing.assert_array_equal(got, want)
 
 
 def test_a_kernel_for_c_gives_its_source_and_cannot_be_called(tmp_path: Path) -> None:

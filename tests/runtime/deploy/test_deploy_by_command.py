@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from irkit.cli.verbs import irkit
-from tests.phases.dlpack import CModel
+from tests.runtime.deploy.dlpack import CModel
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc")
 

@@ -10,11 +10,10 @@ import pytest
 
 import irkit
 from irkit.core import IRKitError
-from irkit.phases import build_library, write_sources
-from irkit.runtime import Model
+from irkit.runtime import Model, build_library, write_sources
 from tests.codegen.c.build import COMPILERS, needs_compiler
-from tests.phases.dlpack import CModel, Options, tensor
 from tests.runtime import models
+from tests.runtime.deploy.dlpack import CModel, Options, tensor
 
 pytestmark = needs_compiler
 STRICT = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]

@@ -15,7 +15,7 @@ from typing import Literal
 
 from irkit.codegen import emit_header, emit_interface, interface_names, interface_text
 from irkit.core import IRKitError, Target, atomic_write
-from irkit.runtime import Model
+from irkit.runtime.model import Model
 
 OutputKind = Literal["shared", "static", "object", "c"]
 OUTPUT_KINDS: tuple[OutputKind, ...] = ("shared", "static", "object", "c")

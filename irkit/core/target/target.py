@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from irkit.core.errors import IRKitError
-from irkit.core.target_table import TARGET_TABLE, TargetRow, find_row
+from irkit.core.target.target_table import TARGET_TABLE, TargetRow, find_row
 
 KINDS = ("llvm", "c")
 _OPTIONS = {
@@ -92,12 +92,13 @@ def _fields(given: object) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise IRKitError(f"expected a target, its text or a mapping of its fields, found {given!r}")
     found = dict[str, Any]()
-    for key, value in given.items():  # pyright: ignore[reportUnknownVariableType]
+    for name, value in given.items():  # pyright: ignore[reportUnknownVariableType]
+        key = str(name)  # pyright: ignore[reportUnknownArgumentType]
         if key not in _DEFAULTS:
             raise _unknown("field of a target", key, _DEFAULTS)
         if key in ("cpu", "triple", "kind") and not isinstance(value, str):
             raise IRKitError(f"{key} of a target is {value!r}; expected text")
-        found[str(key)] = value  # pyright: ignore[reportUnknownArgumentType]
+        found[key] = value
     kind = found.get("kind", "llvm")
     return found if kind in KINDS else {**_of_text(kind), **found, "kind": _of_text(kind)["kind"]}
 

@@ -1,0 +1,1 @@
+"""Compilation targets as data: target_table (processors with names), target (what a user gives)."""

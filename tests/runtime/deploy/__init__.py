@@ -1,0 +1,1 @@
+"""Models as C libraries: their interface, and the command that makes them."""
