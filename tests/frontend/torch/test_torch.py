@@ -45,7 +45,8 @@ def want_of(model: Any, x: Any) -> np.ndarray[Any, Any]:
 def test_a_network_through_export_agrees_with_torch(name: str) -> None:
     model, x = networks()[name]
     module = import_torch(torch.export.export(model, (x,)))
-    (found,) = irkit.compile(module, keep_trace=False).run([x.numpy()]).values()
+    (label,) = dict(module["main"].attrs)["inputs"]  # pyright: ignore
+    (found,) = irkit.compile(module, keep_trace=False).run({label: x.numpy()}).values()
     np.testing.assert_allclose(found, want_of(model, x), 1e-3, 1e-4)
 
 

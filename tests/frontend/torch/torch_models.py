@@ -330,7 +330,7 @@ DYNAMIC = {"symbolic"}
 
 
 def made(name: str) -> Made:
-    """Make a model and its inputs from one seed, with statistics of other batches."""
+    """Make a model and its inputs from one seed; no statistic of a batch norm is its first."""
     torch.manual_seed(0)
     model, inputs = MODELS[name]()
     for each in model.modules():

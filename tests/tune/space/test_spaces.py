@@ -82,7 +82,7 @@ def test_what_is_drawn_has_an_estimate_and_what_is_not_legal_has_none() -> None:
     assert all(estimate(space, sampled(space, rng)) < float("inf") for _ in range(30))
     assert estimate(space, {"C.sketch": "panels", "C.rows": 3}) == float("inf")
     wide = {
-        "C.sketch": "tile", "C.fused": 0, "C.lanes": 8, "C.vectors": 8, "C.row": 0, "C.rows": 16,
+        "C.sketch": "tile", "C.lanes": 8, "C.vectors": 8, "C.row": 0, "C.rows": 16,
         "C.order": 0, "C.unroll": 8,
     }  # fmt: skip
     assert estimate(space, wide) == float("inf")
