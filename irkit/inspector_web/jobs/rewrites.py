@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.core import Application, InputError, IRKitError, Names, Node, Span, walk
+from irkit.core import Application, Function, InputError, IRKitError, Names, Node, Span, walk
 from irkit.debug import RewriteState, RewriteStates
 from irkit.inspector_web.api.diff_page import PageRow, page_row
 from irkit.inspector_web.diff.line_diff import diff_lines
@@ -202,8 +202,18 @@ class _Writer:
         return RewriteSteps(self.number, of, self.sent.html, texts, infos, note)
 
     def _ids(self, ir: IR) -> Ids:
-        parts = [func.script(names=self.names) for _, func in functions_in(ir)]
-        return self.lines.number("\n".join(parts).splitlines())
+        parts: list[str] = []
+        for at, (_, func) in enumerate(functions_in(ir)):
+            listing = self.listing_of(func)
+            parts += ["", *listing] if at else listing
+        return self.lines.number(parts)
+
+    def listing_of(self, func: Function) -> list[str]:
+        """Print a function as the page does."""
+        level = next((each for each in LEVELS if isinstance(func, each.functions)), None)
+        if level is None or level.listing is None:
+            return func.script(names=self.names).splitlines()
+        return level.listing(func, names=self.names).lines
 
     def _state(self, state: RewriteState, before: Ids, after: Ids) -> RewriteStateInfo:
         found = diff_lines(before, after)

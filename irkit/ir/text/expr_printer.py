@@ -14,7 +14,7 @@ from typing import Any
 from irkit.core import ALIAS, Node, PrintedNames, children, deep_recursion
 from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
-from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8
+from irkit.ir.dtype import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8, DType
 from irkit.ir.expr import (
     OPERATIONS,
     Binary,
@@ -55,11 +55,14 @@ class TooDeep(Exception):
 
 
 class ExprPrinter:
-    """Printer of the expressions of one function; ``aliases`` are the parts on lines of their
-    own."""
+    """Printer of the expressions of one function; ``aliases`` are the parts on lines of their own.
 
-    def __init__(self, printed: PrintedNames) -> None:
+    If it is ``brief``, constants are bare where the reader takes their type from what they meet.
+    """
+
+    def __init__(self, printed: PrintedNames, *, brief: bool = False) -> None:
         self.printed = printed
+        self.brief = brief
         self.aliases: dict[int, str] = {}
         self._done: dict[int, str] | None = None
         self._depth = 0
@@ -102,12 +105,33 @@ class ExprPrinter:
             text = f"{self.name(node.buffer)}[{self._parts(node.indices, depth + 1) or '()'}]"
         elif cls in _SIGNS:
             sign, left, right = _SIGNS[cls]
-            text = f"{self._side(node.a, left, depth)}{sign}{self._side(node.b, right, depth)}"
+            if self.brief and (node.a.__class__ is Const or node.b.__class__ is Const):
+                bare_a, bare_b = self.meeting(node.a, node.b)
+                first = bare_a or self._side(node.a, left, depth)
+                text = f"{first}{sign}{bare_b or self._side(node.b, right, depth)}"
+            else:
+                text = f"{self._side(node.a, left, depth)}{sign}{self._side(node.b, right, depth)}"
         else:
             text = self._formed(expr, depth)
         if len(text) > MAX_TEXT:
             raise TooDeep
         return text
+
+    def meeting(self, a: Expr, b: Expr) -> tuple[str, str]:
+        """Return the bare text of the operand that takes its type from the other one, which says
+        it; empty if it must say its own."""
+        if self.brief and a.dtype == b.dtype:
+            if isinstance(b, Const) and _says_type(a):
+                return "", bare_text(b)
+            if isinstance(a, Const) and _says_type(b):
+                return bare_text(a), ""
+        return "", ""
+
+    def typed(self, expr: Expr, wanted: DType) -> str:
+        """Return the bare text of a constant that stands where its type is known, or an empty
+        string."""
+        known = self.brief and isinstance(expr, Const) and expr.dtype == wanted
+        return bare_text(expr) if known and isinstance(expr, Const) else ""
 
     def _side(self, expr: Expr, least: int, depth: int) -> str:
         """Print an operand of an expression at a depth."""
@@ -214,6 +238,27 @@ def _is_plain(expr: Expr) -> bool:
     return isinstance(expr, Const) and expr.dtype == I64 and type(expr.value) is int
 
 
+def bare_text(expr: Const) -> str:
+    """Return a number without its type; empty if it is none, or would not be read as one."""
+    value = expr.value
+    if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 1 << 63):
+        return ""
+    return repr(value) if isinstance(value, int) or math.isfinite(value) else ""
+
+
+def _says_type(expr: Expr) -> bool:
+    """Return True if the text of an expression says its type, whatever stands around it."""
+    cls: type[Any] = expr.__class__
+    if cls is Const:
+        return False
+    node: Any = expr
+    if cls in (Select, Conditional):
+        return _says_type(node.then) or _says_type(node.otherwise)
+    if isinstance(node, Binary) and not isinstance(node, Compare):
+        return _says_type(node.a) or _says_type(node.b)
+    return True
+
+
 def float_literal(value: float) -> str:
     """Write a float so that the same bits are read back."""
     if math.isfinite(value):
@@ -239,7 +284,8 @@ def _binary(printer: ExprPrinter, expr: Binary) -> str:
 
 
 def _call_of_two(printer: ExprPrinter, expr: Binary) -> str:
-    return f"{expr.sign}({printer.text(expr.a)}, {printer.text(expr.b)})"
+    a, b = printer.meeting(expr.a, expr.b)
+    return f"{expr.sign}({a or printer.text(expr.a)}, {b or printer.text(expr.b)})"
 
 
 def _load(printer: ExprPrinter, expr: Load) -> str:
@@ -257,6 +303,16 @@ def _neg(printer: ExprPrinter, expr: Neg) -> str:
         if _is_plain(expr.a)
         else f"-{printer.operand(expr.a, _UNARY)}"
     )
+
+
+def _ramp(printer: ExprPrinter, expr: Ramp) -> str:
+    stride = printer.typed(expr.stride, expr.base.dtype)
+    inside = (
+        f"{printer.text(expr.base)}, {stride}"
+        if stride
+        else printer.listed((expr.base, expr.stride))
+    )
+    return f"ramp({inside}, {expr.dtype.lanes})"
 
 
 def _not(printer: ExprPrinter, expr: Not) -> str:
@@ -286,9 +342,7 @@ _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
         lambda printer, expr: f"{expr.name}({printer.listed(expr.args)})",
     ),
     Load: _load,
-    Ramp: lambda printer, expr: (
-        f"ramp({printer.listed((expr.base, expr.stride))}, {expr.dtype.lanes})"
-    ),
+    Ramp: _ramp,
     Broadcast: lambda printer, expr: f"broadcast({printer.text(expr.value)}, {expr.dtype.lanes})",
 }
 

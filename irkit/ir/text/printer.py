@@ -54,9 +54,13 @@ print_function.register(PrimFunc, script)
 
 
 def listing(func: PrimFunc, *, names: Names | None = None) -> Listing:
-    """Print a function as lines, with the line on which each statement begins."""
+    """Print a function as lines, with the line on which each statement begins.
+
+    Constants are bare where their type follows from what they meet, so that the lines are easy to
+    read; they are read back as the same function.
+    """
     table = names if names is not None else Names()
-    printer = _printed_function(func, table, marking=True)
+    printer = _printed_function(func, table, marking=True, brief=True)
     return Listing(printer.lines, printer.starts())
 
 
@@ -64,10 +68,14 @@ def _function(func: PrimFunc, table: Names) -> str:
     return "\n".join(_printed_function(func, table).lines) + "\n"
 
 
-def _printed_function(func: PrimFunc, table: Names, *, marking: bool = False) -> Printer:
+def _printed_function(
+    func: PrimFunc, table: Names, *, marking: bool = False, brief: bool = False
+) -> Printer:
     dims = dimension_vars(func.params)
     memo = table.memo if isinstance(table.memo, Memo) else None
-    printer = Printer(table.choose(symbols_in_order(func, memo)), memo, marking=marking)
+    printer = Printer(
+        table.choose(symbols_in_order(func, memo)), memo, marking=marking, brief=brief
+    )
     name = func.name if is_printable(func.name) else mangled(func.name)
     if func.attrs:
         printer.line(f"@attrs({options_text(func.attrs)})")

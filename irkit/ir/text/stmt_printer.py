@@ -38,9 +38,14 @@ class Printer:
     """Lines of one function under construction."""
 
     def __init__(
-        self, printed: PrintedNames, memo: Memo | None = None, *, marking: bool = False
+        self,
+        printed: PrintedNames,
+        memo: Memo | None = None,
+        *,
+        marking: bool = False,
+        brief: bool = False,
     ) -> None:
-        self.exprs = ExprPrinter(printed)
+        self.exprs = ExprPrinter(printed, brief=brief)
         self.lines: list[str] = []
         self.marking = marking
         # The ids of nodes, and their lines, from 1.
@@ -223,7 +228,8 @@ def _seq(printer: Printer, stmt: Seq, tail: bool) -> None:
 def _store(printer: Printer, stmt: Store, tail: bool) -> None:
     name = printer.exprs.name(stmt.buffer)
     if stmt.mask is None:
-        printer.line(f"{name}[{printer.listed(stmt.indices) or '()'}] = {printer.expr(stmt.value)}")
+        value = printer.exprs.typed(stmt.value, stmt.buffer.dtype) or printer.expr(stmt.value)
+        printer.line(f"{name}[{printer.listed(stmt.indices) or '()'}] = {value}")
         return
     indices, value = printer.tupled(stmt.indices), printer.expr(stmt.value)
     printer.line(f"store({name}, {indices}, {value}, mask={printer.expr(stmt.mask)})")
@@ -231,7 +237,10 @@ def _store(printer: Printer, stmt: Store, tail: bool) -> None:
 
 def _for(printer: Printer, stmt: For, tail: bool) -> None:
     name = printer.bind(stmt.var)
-    bounds = f"{printer.expr(stmt.begin)}, {printer.expr(stmt.end)}"
+    begin, end = printer.exprs.meeting(stmt.begin, stmt.end)
+    if isinstance(stmt.begin, Const) and isinstance(stmt.end, Const):
+        begin = printer.exprs.typed(stmt.begin, stmt.end.dtype)
+    bounds = f"{begin or printer.expr(stmt.begin)}, {end or printer.expr(stmt.end)}"
     thread = f", {quoted(stmt.thread)}" if stmt.kind == "thread" else ""
     printer.line(f"for {name} in {stmt.kind}({bounds}{thread}{_more(stmt.attrs)}):")
     printer.inside(stmt.body)
@@ -286,6 +295,7 @@ def _rest(printer: Printer, body: Stmt, tail: bool) -> None:
 def _let(printer: Printer, stmt: Let, tail: bool) -> None:
     name, value = printer.bind(stmt.var), printer.expr(stmt.value)
     if tail:
+        value = printer.exprs.typed(stmt.value, stmt.var.dtype) or value
         printer.line(f"{name}: {stmt.var.dtype} = {value}")
     else:
         printer.line(f"with let({value}) as {name}:")

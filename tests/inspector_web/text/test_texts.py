@@ -5,10 +5,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from irkit.core import Names, free_symbols, fresh, rewrite, walk
+from irkit.core import Names, free_symbols, fresh, rewrite, same, walk
 from irkit.fuzz import KERNELS
 from irkit.inspector_web import LineTable, Texts, diff_lines
 from irkit.ir import LOOP_LEVEL, For, If, PrimFunc, Seq, Stmt, Store, parse
+from irkit.ir.text.printer import listing
 from irkit.transform import Step, Trace
 from tests.inspector_web.text.texts_programs import of
 
@@ -17,9 +18,12 @@ def test_texts_are_those_of_the_steps() -> None:
     steps = of("MATMUL")
     texts = Texts(steps)
     for step in steps:
-        before, after = step.scripts(steps.names)
-        assert "\n".join([*texts.lines(step.index, "before"), ""]) == before
-        assert "\n".join([*texts.lines(step.index), ""]) == after
+        assert isinstance(step.before, PrimFunc)
+        assert isinstance(step.after, PrimFunc)
+        before = listing(step.before, names=steps.names).lines
+        assert texts.lines(step.index, "before") == before
+        assert texts.lines(step.index) == listing(step.after, names=steps.names).lines
+        assert same(parse("\n".join(texts.lines(step.index))), step.after)
 
 
 def test_the_order_of_printing_changes_no_name() -> None:

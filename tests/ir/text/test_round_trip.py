@@ -29,6 +29,7 @@ from irkit.ir import (
     script,
     verify,
 )
+from irkit.ir.text.printer import listing
 from tests.depth import DEEP
 
 EVERYTHING = """\
@@ -115,6 +116,34 @@ def test_every_bit_of_a_float_survives() -> None:
         expr = Const(struct.unpack("<d", struct.pack("<Q", bits))[0], F32)
         assert parse_expr(script(expr), {}) == expr
     assert math.isnan(parse_expr('f32("nan")', {}).value)  # pyright: ignore
+
+
+BRIEF = """\
+def f(A: f32[64], B: i32[8], x: i32, y: i64, u: u64):
+    for i in serial(0, i32(8)):
+        for j in serial(i, 8):
+            A[i * 8 + j] = 0.5
+            B[i32(0)] = 3
+            B[x] = (x + 1) * 2 - 3 // x
+            A[ramp(i32(0), 1, 8)] = A[ramp(x * 2, 1, 8)] * broadcast(f32(2.0), 8)
+            A[0] = max(A[0], 0.0) / -2.0 + min(1.5, A[1])
+            A[1] = select(x < 3, f32(1.0), f32("inf"))
+            A[2] = A[2] + f32("nan")
+            B[x] = (i32(1) if 3 <= x else i32(2)) + i32(4)
+            B[y] = i32(1) + 2
+    t: i32 = 7
+    w: f32 = f32("-inf")
+    v: u64 = u + u64(18446744073709551615)
+    B[t] = -(t + 1)
+"""
+
+
+def test_a_listing_has_bare_constants_that_are_read_as_they_were() -> None:
+    func = parse(BRIEF)
+    lines = listing(func).lines
+    assert lines == BRIEF.replace("i32(1) + 2", "i32(1) + i32(2)").splitlines()
+    assert same(parse("\n".join(lines)), func)
+    assert "i * i32(8) + j" in script(func)
 
 
 def test_a_bare_number_takes_the_type_of_the_other_side() -> None:
