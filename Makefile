@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest bytecode mutation mutation-fuzz mutation-score bench docs format check style types layers clean
+.PHONY: demo test test-long test-oldest bytecode mutation mutation-fuzz mutation-score bench docs playground format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -44,6 +44,11 @@ mutation-score: $(STAMP)
 	$(BIN)/python -m tests.mutation.schemata $(COMMON) $(call option,MUTANTS,mutants) $(call option,CASES,cases) $(call option,SAMPLE,sample) $(call option,SAVE_SAMPLE,save-sample) $(call option,REPORT,report)
 
 # The reference of what a pass author uses, from docstrings.
+# The inspector's page with a network, as files only; MODEL=other.onnx shows another one.
+playground: $(STAMP)
+	$(BIN)/python -m docs.playground out/playground $(MODEL)
+	@echo "open out/playground/index.html"
+
 docs: $(STAMP)
 	$(BIN)/python -m docs.reference docs/reference
 	@echo "open docs/reference/index.html"

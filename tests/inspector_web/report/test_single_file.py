@@ -173,3 +173,23 @@ def test_no_two_modules_give_a_name_to_different_things() -> None:
     # They are one script: a name that is declared twice would be a syntax error in it.
     names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", bundle(), re.M)
     assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_what_a_file_cannot_do_is_visible_and_names_the_command_that_does_it(
+    watch: Watch, tmp_path: Path
+) -> None:
+    path = tmp_path / "playground.html"
+    inspection = opened(matmul_trace(tmp_path, "a b.trace"))
+    assert inspection.workspace is not None
+    path.write_text(report(inspection.workspace, inspection.title))
+    inspection.close()
+    page = watch().page
+    page.goto(path.as_uri())
+    for name in ("check-button", "rerun-button", "llvm-tail"):
+        button = page.locator(f"#{name}")
+        expect(button).to_have_attribute("aria-disabled", "true")
+        button.click(force=True)
+        expect(page.locator("#unavailable code")).to_have_text("irkit inspect 'a b.trace'")
+        page.keyboard.press("Escape")
+    page.keyboard.press("E")
+    expect(page.locator("#unavailable")).to_be_visible()
