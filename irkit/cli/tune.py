@@ -31,6 +31,7 @@ from irkit.tune import (
     Records,
     Task,
     TuneResult,
+    fingerprint,
     loops_of_task,
     read_autotvm,
     read_records,
@@ -206,6 +207,10 @@ def _known(path: str) -> Records:
     found = read_records(path)
     if found.damaged:
         click.echo(f"note: {found.report(path)}", err=True)
+    here = fingerprint()
+    others = sum(each.machine.fingerprint != here for each in found.candidates)
+    if others:
+        click.echo(f"note: {others} candidates were measured elsewhere than on {here}", err=True)
     return found
 
 
@@ -331,6 +336,10 @@ def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -
             f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s, "
             f"noise {100 * each.noise:.1f} %, ranked with correlation {each.correlation:.2f}"
         )
+        if tried and not any(record.verdict == "ok" for record in each.records):
+            first = each.records[0]
+            click.echo(f"  no candidate was usable: {first.verdict}: {first.message}")
+            click.echo(f"  with {', '.join(f'{n} = {v}' for n, v in first.values.items())}")
     if len(results) < len(tasks):
         click.echo(f"{len(tasks) - len(results)} tasks are left: the time was up")
     if output is not None:

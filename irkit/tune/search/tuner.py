@@ -39,6 +39,8 @@ _FINALISTS = 3
 _FINAL_SHARE = 0.3
 """Share of the time that is kept for the last race."""
 _RACE_SECONDS = 0.06
+_LEARNS = 5.0
+"""Seconds of a search from which on loading lightgbm, which takes half a second, is worth it."""
 _RANKED = 5
 _EMPTY = 8
 """Batches without anything measured after which a search ends."""
@@ -165,7 +167,8 @@ class _Run:
             deadline = self.started + self.seconds * (1 - _FINAL_SHARE)
         empty = 0
         while self._goes_on(deadline) and empty < _EMPTY:
-            self.residual.learn()
+            if self.seconds is None or self.seconds >= _LEARNS:
+                self.residual.learn()
             left = _BATCH if self.trials is None else min(_BATCH, self.trials - self.count)
             batch = self.population.batch(left)
             if not batch:
