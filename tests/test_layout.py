@@ -63,7 +63,9 @@ NOUNS = {
 }
 """Modules whose name ends in -ing and is a noun."""
 
-SAME_NAME: dict[str, str] = {}
+SAME_NAME: dict[str, str] = {
+    "Replay": "a replay of a schedule that is known to be legal, and `tune.Replay` of records",
+}
 """Names that two classes of the product have, and why."""
 
 VERBS_TO_AVOID = ("Say", "Be", "Give", "Let", "Tell")

@@ -25,11 +25,11 @@ from irkit.tune import (
     Distributed,
     Local,
     Measure,
-    Progress,
     Record,
     RecordFile,
     Records,
     Task,
+    TuneProgress,
     TuneResult,
     fingerprint,
     loops_of_task,
@@ -286,7 +286,7 @@ class _Shown:
     def __exit__(self, *ignored: object) -> None:
         self._live.stop()
 
-    def note(self, progress: Progress, record: Record | None) -> None:
+    def note(self, progress: TuneProgress, record: Record | None) -> None:
         """Show how far the search of a task is."""
         if self._console.is_terminal:
             self._live.update(self._table(progress), refresh=True)
@@ -298,7 +298,7 @@ class _Shown:
         """Note that a task is done."""
         self._done += 1
 
-    def _table(self, progress: Progress) -> Table:
+    def _table(self, progress: TuneProgress) -> Table:
         table = Table(title=f"task {self._done + 1} of {self._tasks}: {progress.task}")
         for name in ("trials", "times the default", "GFLOP/s", "of the roof", "left", "failures"):
             table.add_column(name, justify="right")
@@ -316,7 +316,7 @@ class _Shown:
         return table
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: TuneProgress) -> str:
     failures = ", ".join(f"{count} {kind}" for kind, count in progress.failures.most_common())
     return (
         f"{progress.task}: {progress.trials} trials, best {progress.score:.2f} times the default, "
