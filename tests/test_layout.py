@@ -65,6 +65,7 @@ NOUNS = {
 
 SAME_NAME = {
     "Module": "a layer in irkit.nn, as in PyTorch and TVM; built code in irkit.runtime, as in TVM",
+    "Replay": "a replay of a schedule that is known to be legal, and `tune.Replay` of records",
 }
 """Names that two classes of the product have, and why."""
 

@@ -1,4 +1,4 @@
-"""Gain of tuned schedules: ``python -m benchmarks.tuning.gains SECONDS [NAME...]``.
+"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains SECONDS [NAMES]``.
 
 Each task is tuned for so long, and then judged by a fresh process that did not tune: the default
 and what the records apply run in turn there. Products also run in NumPy, in the same turns.

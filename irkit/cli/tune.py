@@ -25,12 +25,13 @@ from irkit.tune import (
     Distributed,
     Local,
     Measure,
-    Progress,
     Record,
     RecordFile,
     Records,
     Task,
+    TuneProgress,
     TuneResult,
+    fingerprint,
     loops_of_task,
     read_autotvm,
     read_records,
@@ -206,6 +207,10 @@ def _known(path: str) -> Records:
     found = read_records(path)
     if found.damaged:
         click.echo(f"note: {found.report(path)}", err=True)
+    here = fingerprint()
+    others = sum(each.machine.fingerprint != here for each in found.candidates)
+    if others:
+        click.echo(f"note: {others} candidates were measured elsewhere than on {here}", err=True)
     return found
 
 
@@ -281,7 +286,7 @@ class _Shown:
     def __exit__(self, *ignored: object) -> None:
         self._live.stop()
 
-    def note(self, progress: Progress, record: Record | None) -> None:
+    def note(self, progress: TuneProgress, record: Record | None) -> None:
         """Show how far the search of a task is."""
         if self._console.is_terminal:
             self._live.update(self._table(progress), refresh=True)
@@ -293,7 +298,7 @@ class _Shown:
         """Note that a task is done."""
         self._done += 1
 
-    def _table(self, progress: Progress) -> Table:
+    def _table(self, progress: TuneProgress) -> Table:
         table = Table(title=f"task {self._done + 1} of {self._tasks}: {progress.task}")
         for name in ("trials", "times the default", "GFLOP/s", "of the roof", "left", "failures"):
             table.add_column(name, justify="right")
@@ -311,7 +316,7 @@ class _Shown:
         return table
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: TuneProgress) -> str:
     failures = ", ".join(f"{count} {kind}" for kind, count in progress.failures.most_common())
     return (
         f"{progress.task}: {progress.trials} trials, best {progress.score:.2f} times the default, "
@@ -331,6 +336,10 @@ def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -
             f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s, "
             f"noise {100 * each.noise:.1f} %, ranked with correlation {each.correlation:.2f}"
         )
+        if tried and not any(record.verdict == "ok" for record in each.records):
+            first = each.records[0]
+            click.echo(f"  no candidate was usable: {first.verdict}: {first.message}")
+            click.echo(f"  with {', '.join(f'{n} = {v}' for n, v in first.values.items())}")
     if len(results) < len(tasks):
         click.echo(f"{len(tasks) - len(results)} tasks are left: the time was up")
     if output is not None:

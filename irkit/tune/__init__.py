@@ -27,9 +27,9 @@ from irkit.tune.measure import (
     Distributed as Distributed,
     Local as Local,
     Measure as Measure,
-    Outcome as Outcome,
     Replay as Replay,
     Session as Session,
+    TrialOutcome as TrialOutcome,
 )
 from irkit.tune.measure_machine import (
     measure_machine as measure_machine,
@@ -50,7 +50,7 @@ from irkit.tune.records import (
 )
 from irkit.tune.search import (
     Callback as Callback,
-    Progress as Progress,
+    TuneProgress as TuneProgress,
     TuneResult as TuneResult,
     Verified as Verified,
     loops_of_task as loops_of_task,

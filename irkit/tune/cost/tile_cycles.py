@@ -46,8 +46,12 @@ class TileWork(msgspec.Struct, frozen=True):
     reduced: dict[str, int]
 
     @property
+    def steps(self) -> int:
+        return math.prod(self.reduced.values())
+
+    @property
     def points(self) -> int:
-        return math.prod(self.spatial.values()) * math.prod(self.reduced.values())
+        return math.prod(self.spatial.values()) * self.steps
 
 
 def work_of_block(block: Block) -> TileWork | None:
@@ -86,8 +90,7 @@ def cycles_of_tile(
     for axis, extent in work.spatial.items():
         size = vectors * lanes if axis == line else rows.get(axis, 1)
         tiles *= math.ceil(extent / size)
-    steps = math.prod(work.reduced.values())
-    return tiles * (steps * step + sums * 2 + _START)
+    return tiles * (work.steps * step + sums * 2 + _START)
 
 
 def cycles_of_pointwise(

@@ -15,7 +15,7 @@ import msgspec
 from irkit.core import IRKitError, ScheduleError
 from irkit.processes import Child, ChildDied, Limits
 from irkit.tune.measure.compiled import FULL, LOWER, QUICK, Code, build_candidate, build_reference
-from irkit.tune.measure.session import Outcome
+from irkit.tune.measure.session import TrialOutcome
 from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
 from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
 from irkit.tune.records.record import machine_now
@@ -60,7 +60,7 @@ class Bench:
         self._runner = _Worker(slow)
         self._ready = 0
         self._reference: Code | None = None
-        self._codes: OrderedDict[tuple[str, int], Code | Outcome] = OrderedDict()
+        self._codes: OrderedDict[tuple[str, int], Code | TrialOutcome] = OrderedDict()
         self._noise: float | None = None
         self._name = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -84,14 +84,14 @@ class Bench:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
-    ) -> list[Outcome]:
+    ) -> list[TrialOutcome]:
         """Build all candidates, then race one after the other against another schedule.
 
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
         level = FULL if full else QUICK
         first = self._build_reigning(against, level)
-        if isinstance(first, Outcome):
+        if isinstance(first, TrialOutcome):
             raise IRKitError(
                 f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
                 f"{first.verdict}: {first.message}"
@@ -115,7 +115,7 @@ class Bench:
         """By how much the schedule to beat differed from itself, as a share."""
         return self._noise or 0.0
 
-    def _build_reigning(self, values: Values, level: int) -> Code | Outcome:
+    def _build_reigning(self, values: Values, level: int) -> Code | TrialOutcome:
         """Build what candidates are compared with, again if the machine had no time for it."""
         for _ in range(_AGAIN):
             made = self._build(values, level, None)
@@ -124,22 +124,22 @@ class Bench:
             del self._codes[key_of(values), level]
         return self._build(values, level, None)
 
-    def _build(self, values: Values, level: int, deadline: float | None) -> Code | Outcome:
+    def _build(self, values: Values, level: int, deadline: float | None) -> Code | TrialOutcome:
         key = key_of(values), level
         known = self._codes.get(key)
         if known is not None:
             return known
         if deadline is not None and time.monotonic() > deadline:
-            return Outcome("skipped", message="the time was up")
+            return TrialOutcome("skipped", message="the time was up")
         worker = self._builders.get()
         started = time.perf_counter()
         try:
-            made: Code | Outcome = worker.call(
+            made: Code | TrialOutcome = worker.call(
                 build_candidate, self._packed, values, level, self.settings.lower
             )
         except Exception as error:  # Templates are a user's code: anything can come out of them.
             ms = (time.perf_counter() - started) * 1e3
-            made = Outcome(_verdict(error), Built(False, ms, level), message=_text(error))
+            made = TrialOutcome(_verdict(error), Built(False, ms, level), message=_text(error))
         finally:
             self._builders.put(worker)
         self._codes[key] = made
@@ -148,19 +148,23 @@ class Bench:
         return made
 
     def _raced(
-        self, code: Code | Outcome, against: Code, settings: TrialSettings, deadline: float | None
-    ) -> Outcome:
-        if isinstance(code, Outcome):
+        self,
+        code: Code | TrialOutcome,
+        against: Code,
+        settings: TrialSettings,
+        deadline: float | None,
+    ) -> TrialOutcome:
+        if isinstance(code, TrialOutcome):
             return code
         if deadline is not None and time.monotonic() > deadline:
-            return Outcome("skipped", message="the time was up")
+            return TrialOutcome("skipped", message="the time was up")
         build = Built(True, code.ms, code.opt_level, code.counts)
         try:
             result = self._race(code, against, settings)
         except ChildDied as died:
-            return Outcome(_DEATHS[died.kind], build, message=died.message, worker=self._name)
+            return TrialOutcome(_DEATHS[died.kind], build, message=died.message, worker=self._name)
         except IRKitError as error:
-            return Outcome("wrong", build, message=_text(error), worker=self._name)
+            return TrialOutcome("wrong", build, message=_text(error), worker=self._name)
         times = result.times
         measured = None
         if times is not None:
@@ -177,7 +181,7 @@ class Bench:
                 settings.flush,
                 result.load,
             )
-        return Outcome(
+        return TrialOutcome(
             result.found,
             build,
             result.checked,

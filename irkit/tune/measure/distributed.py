@@ -14,7 +14,7 @@ import msgspec
 
 from irkit.processes import ClusterExecutor, is_lost
 from irkit.tune.measure.bench import Bench, BenchSettings
-from irkit.tune.measure.session import Outcome, Session
+from irkit.tune.measure.session import Session, TrialOutcome
 from irkit.tune.records import Values
 from irkit.tune.space import Task
 
@@ -83,12 +83,12 @@ class _Remote:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
-    ) -> list[Outcome]:
+    ) -> list[TrialOutcome]:
         """Distribute a batch in chunks; what a lost worker had runs again, one by one."""
         size = 1 if full else _CHUNK
         parts = [tuple(batch[at : at + size]) for at in range(0, len(batch), size)]
         asked = [self._submit(part, against, full, seconds) for part in parts]
-        made: list[Outcome] = []
+        made: list[TrialOutcome] = []
         for part, future in zip(parts, asked, strict=True):
             try:
                 made += future.result()
@@ -100,17 +100,17 @@ class _Remote:
 
     def _submit(
         self, part: tuple[Values, ...], against: Values, full: bool, seconds: float
-    ) -> Future[list[Outcome]]:
+    ) -> Future[list[TrialOutcome]]:
         chunk = _Chunk(self._key, self._task, self._settings, part, against, full, seconds)
         return self._calls.submit(measure_chunk, chunk)
 
-    def _alone(self, values: Values, against: Values, full: bool, seconds: float) -> Outcome:
+    def _alone(self, values: Values, against: Values, full: bool, seconds: float) -> TrialOutcome:
         try:
             return self._submit((values,), against, full, seconds).result()[0]
         except Exception as error:
             if not is_lost(error):
                 raise
-            return Outcome("crash", message="the worker that ran it died")
+            return TrialOutcome("crash", message="the worker that ran it died")
 
 
 class _Benches:
@@ -124,7 +124,7 @@ class _Benches:
 _BENCHES = _Benches()
 
 
-def measure_chunk(chunk: _Chunk) -> list[Outcome]:
+def measure_chunk(chunk: _Chunk) -> list[TrialOutcome]:
     """Measure candidates on this worker."""
     key = chunk.key, threading.get_ident()
     with _BENCHES.lock:

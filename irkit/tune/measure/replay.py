@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from irkit.tune.measure.session import Outcome, Session
+from irkit.tune.measure.session import Session, TrialOutcome
 from irkit.tune.records import Record, Records, Values, key_of, read_records
 from irkit.tune.space import Task
 
@@ -32,15 +32,15 @@ class _Recorded:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
-    ) -> list[Outcome]:
+    ) -> list[TrialOutcome]:
         """Return what the records say."""
         return [self._outcome(values, full) for values in batch]
 
-    def _outcome(self, values: Values, full: bool) -> Outcome:
+    def _outcome(self, values: Values, full: bool) -> TrialOutcome:
         found = self._known.get((key_of(values), "final" if full else "search"))
         if found is None:
-            return Outcome("skipped", message="no record has it")
-        return Outcome(
+            return TrialOutcome("skipped", message="no record has it")
+        return TrialOutcome(
             found.verdict,
             found.build,
             found.checked,

@@ -10,7 +10,7 @@ from irkit.tune.records import Built, MachineHere, Measured, Values, VerdictKind
 from irkit.tune.space import Task
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class TrialOutcome(msgspec.Struct, frozen=True):
     """What became of a candidate. ``trace`` is the JSON of its schedule, of a finalist."""
 
     verdict: VerdictKind
@@ -34,7 +34,7 @@ class Session(Protocol):
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
-    ) -> list[Outcome]:
+    ) -> list[TrialOutcome]:
         """Return the outcome of each candidate of a batch, in order, beside another one.
 
         ``full`` compiles with all of LLVM's passes, and stops no race early. Units: seconds of a

@@ -19,7 +19,7 @@ from irkit.ir import PrimFunc
 from irkit.runtime import link, set_num_threads
 from irkit.tune.measure.compiled import Code
 from irkit.tune.measure.inputs import agree, draw, largest_whole, outputs_of, reduction_steps
-from irkit.tune.measure.timing import PairTimes, paired
+from irkit.tune.measure.pair_times import PairTimes, paired
 
 Array = NDArray[Any]
 Found = Literal["ok", "wrong", "nan", "out of bounds"]

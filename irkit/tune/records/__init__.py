@@ -18,9 +18,9 @@ from irkit.tune.records.foreign_logs import (
 from irkit.tune.records.record import (
     SCHEMA as SCHEMA,
     Built as Built,
+    CandidateOrigin as CandidateOrigin,
     MachineHere as MachineHere,
     Measured as Measured,
-    Origin as Origin,
     Record as Record,
     TaskLine as TaskLine,
     Values as Values,

@@ -65,7 +65,7 @@ class Measured(msgspec.Struct, frozen=True):
     load: float = 0.0
 
 
-class Origin(msgspec.Struct, frozen=True):
+class CandidateOrigin(msgspec.Struct, frozen=True):
     """Where a candidate comes from: the run and its seed, and how the search made it.
 
     ``predicted`` is the time in seconds that the cost model expected, in no unit before anything
@@ -127,7 +127,7 @@ class Record(msgspec.Struct, frozen=True, tag="candidate", tag_field="kind"):
     message: str = ""
     measure: Measured | None = None
     score: float = 0.0
-    search: Origin = Origin()
+    search: CandidateOrigin = CandidateOrigin()
     time: float = 0.0
     worker: str = ""
     trace: dict[str, Any] | None = None

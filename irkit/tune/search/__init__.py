@@ -13,7 +13,7 @@ from irkit.tune.search.page import (
 )
 from irkit.tune.search.progress import (
     Callback as Callback,
-    Progress as Progress,
+    TuneProgress as TuneProgress,
 )
 from irkit.tune.search.tuner import (
     TuneResult as TuneResult,

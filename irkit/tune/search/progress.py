@@ -8,7 +8,7 @@ import msgspec
 from irkit.tune.records import Record
 
 
-class Progress(msgspec.Struct):
+class TuneProgress(msgspec.Struct):
     """How far the search of one task is. ``score`` is how many times faster than the default the
     best is so far; ``noise`` is by how much a schedule differs from itself.
 
@@ -28,5 +28,5 @@ class Progress(msgspec.Struct):
     phase: str = "search"
 
 
-Callback = Callable[[Progress, Record | None], object]
+Callback = Callable[[TuneProgress, Record | None], object]
 """Called after each candidate with its record, and when a phase begins without one."""

@@ -18,10 +18,10 @@ import msgspec
 
 from irkit.core import Target
 from irkit.tune.cost import Residual, rank_correlation
-from irkit.tune.measure import Local, Measure, Outcome, Session
+from irkit.tune.measure import Local, Measure, Session, TrialOutcome
 from irkit.tune.records import (
     SCHEMA,
-    Origin,
+    CandidateOrigin,
     Record,
     RecordFile,
     Records,
@@ -31,7 +31,7 @@ from irkit.tune.records import (
 )
 from irkit.tune.records.record import machine_now, plain_target, toolchain
 from irkit.tune.search.population import Population, Proposal
-from irkit.tune.search.progress import Callback, Progress
+from irkit.tune.search.progress import Callback, TuneProgress
 from irkit.tune.space import Task
 
 _BATCH = 16
@@ -39,6 +39,8 @@ _FINALISTS = 3
 _FINAL_SHARE = 0.3
 """Share of the time that is kept for the last race."""
 _RACE_SECONDS = 0.06
+_LEARNS = 5.0
+"""Seconds of a search from which on loading lightgbm, which takes half a second, is worth it."""
 _RANKED = 5
 _EMPTY = 8
 """Batches without anything measured after which a search ends."""
@@ -120,7 +122,7 @@ class _Run:
         self.reigning: tuple[float, Values] = (1.0, {})
         self.ranked: list[tuple[float, int]] = []
         self.count = 0
-        self.progress = Progress(task.name, failures=Counter())
+        self.progress = TuneProgress(task.name, failures=Counter())
         flop = task.flop
         self.flop = flop if flop > 0 else 0
 
@@ -165,7 +167,8 @@ class _Run:
             deadline = self.started + self.seconds * (1 - _FINAL_SHARE)
         empty = 0
         while self._goes_on(deadline) and empty < _EMPTY:
-            self.residual.learn()
+            if self.seconds is None or self.seconds >= _LEARNS:
+                self.residual.learn()
             left = _BATCH if self.trials is None else min(_BATCH, self.trials - self.count)
             batch = self.population.batch(left)
             if not batch:
@@ -200,14 +203,16 @@ class _Run:
             return False
         return deadline is None or clock.monotonic() < deadline
 
-    def _take(self, proposal: Proposal, outcome: Outcome, reigning: float) -> tuple[float, Values]:
+    def _take(
+        self, proposal: Proposal, outcome: TrialOutcome, reigning: float
+    ) -> tuple[float, Values]:
         """Record an outcome; return the candidate with its score if it beats what reigns."""
         if outcome.verdict == "skipped":
             return self.reigning
         self.count += 1
         found = outcome.measure
         score = 0.0 if found is None else found.ratio * reigning
-        origin = Origin(
+        origin = CandidateOrigin(
             self.run,
             self.seed,
             self.count,
@@ -251,13 +256,20 @@ class _Run:
             if outcome.verdict == "skipped":
                 continue
             score = 0.0 if outcome.measure is None else outcome.measure.ratio
-            self._write(values, "final", outcome, score, Origin(self.run, self.seed, self.count))
+            self._write(
+                values, "final", outcome, score, CandidateOrigin(self.run, self.seed, self.count)
+            )
             finals.append(self.records[-1])
             self._tell(self.records[-1])
         return finals
 
     def _write(
-        self, values: Values, stage: str, outcome: Outcome, score: float, origin: Origin
+        self,
+        values: Values,
+        stage: str,
+        outcome: TrialOutcome,
+        score: float,
+        origin: CandidateOrigin,
     ) -> None:
         machine = outcome.machine or machine_now(_cores())
         record = Record(

@@ -6,7 +6,7 @@ import msgspec
 
 from irkit.core import IRKitError
 from irkit.ir import PrimFunc, parse
-from irkit.tune.measure import Local, Measure, Outcome
+from irkit.tune.measure import Local, Measure, TrialOutcome
 from irkit.tune.records import Record, Records
 from irkit.tune.space import Task, TraceSpace, hash_of
 
@@ -15,7 +15,7 @@ class Verified(msgspec.Struct, frozen=True):
     """A record, and what became of its schedule here and now."""
 
     record: Record
-    outcome: Outcome
+    outcome: TrialOutcome
 
     @property
     def ok(self) -> bool:
@@ -32,19 +32,19 @@ def verify_records(records: Records, measure: Measure | None = None) -> Iterator
             yield Verified(record, _outcome(record, records, way))
 
 
-def _outcome(record: Record, records: Records, measure: Measure) -> Outcome:
+def _outcome(record: Record, records: Records, measure: Measure) -> TrialOutcome:
     line = records.tasks.get(record.task)
     if line is None:
-        return Outcome("skipped", message="the line of its task is missing")
+        return TrialOutcome("skipped", message="the line of its task is missing")
     try:
         func = loops_of_task(line.loops)
         if hash_of(func) != record.task:
-            return Outcome("wrong", message="the loops of its task are not those it names")
+            return TrialOutcome("wrong", message="the loops of its task are not those it names")
         space = TraceSpace(func, msgspec.json.encode(record.trace).decode())
         with measure.session(Task(record.name, func, space)) as session:
             return session.run([{"trace": record.id}], {}, full=True, seconds=0.0)[0]
     except IRKitError as error:
-        return Outcome("build error", message=error.message)
+        return TrialOutcome("build error", message=error.message)
 
 
 def loops_of_task(text: str) -> PrimFunc:

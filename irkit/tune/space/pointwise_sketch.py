@@ -32,14 +32,15 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
 
     def allows(self, setting: Setting) -> bool:
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
-        last = self.work.spatial[self.spatial[-1]]
+        last = list(self.work.spatial.values())[-1]
         height = self.work.spatial[self.spatial[-2]] if len(self.spatial) > 1 else 1
         return rows <= height and (vectors - 1) * lanes < last and rows * vectors <= _MOST_COPIES
 
     def cycles(self, setting: Setting) -> float:
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
-        by = {self.spatial[-2]: rows} if len(self.spatial) > 1 else {}
-        return cycles_of_pointwise(self.work, self.machine, self.spatial[-1], vectors, lanes, by)
+        *outer, last = self.work.spatial
+        by = {outer[-1]: rows} if outer else {}
+        return cycles_of_pointwise(self.work, self.machine, last, vectors, lanes, by)
 
     def rule(self, setting: Setting) -> Rule:
         def pointwise(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:

@@ -19,11 +19,14 @@ from irkit.autoschedule import (
     directed_schedule,
     inline_stages,
     operations,
+    plan_of,
+    product_of,
+    tile_of,
 )
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
-from irkit.tune.cost import cycles_of_pointwise, work_of_block
+from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
 from irkit.tune.records import Values
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
 from irkit.tune.space.product_sketches import product_sketches
@@ -279,7 +282,19 @@ def _group(block: Block, machine: Machine, whole: int) -> Group | None:
     own += pointwise_sketches(block, machine)
     if not own:
         return None
-    lanes = max(1, machine.vector_bytes // 4)
-    last = list(work.spatial)[-1]
-    usual = cycles_of_pointwise(work, machine, last, 1, lanes, {})
-    return Group(block.name, (AutoSketch(usual), *own))
+    return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))
+
+
+def _usual(block: Block, work: TileWork, machine: Machine) -> float:
+    """Estimate the cycles of what the standard rules make of a block."""
+    product, store = product_of(block, {}), only_store(block)
+    choice = None if product is None else plan_of(product, machine)
+    if choice is not None:
+        return choice[1].cycles
+    names = list(work.spatial)
+    tile = None if store is None else tile_of(block, store, machine, {})
+    if tile is None or not work.reduced:
+        lanes = max(1, machine.vector_bytes // 4)
+        return cycles_of_pointwise(work, machine, names[-1], 1, lanes, {}) * work.steps
+    rows = {names[tile.row]: tile.rows} if tile.row >= 0 else {}
+    return cycles_of_tile(work, machine, names[-1], tile.vectors, tile.lanes, rows)

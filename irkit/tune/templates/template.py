@@ -49,12 +49,14 @@ class Template(msgspec.Struct, frozen=True):
         made: object = function(config, *args)
         if isinstance(made, Schedule):
             return Templated(made.written, made, config)
-        if isinstance(made, (tuple, list)):
-            stages, *rest = cast("Sequence[Any]", made) or [None]
-            if isinstance(stages, StageSchedule) and len(rest) == 1:
-                tensors: list[Tensor] = list(rest[0])
-                written = create_prim_func(tensors)
-                return Templated(written, stages.loops(tensors, written.name), config)
+        pair = _parts(made)
+        if len(pair) == 2 and isinstance(pair[0], StageSchedule):
+            stages, tensors = (
+                pair[0],
+                [each for each in _parts(pair[1]) if isinstance(each, Tensor)],
+            )
+            written = create_prim_func(tensors)
+            return Templated(written, stages.loops(tensors, written.name), config)
         raise IRKitError(
             f"{self.where} returned a {type(made).__name__}; expected a schedule of loops, or a "
             "pair of a schedule of tensors and its parameters"
@@ -128,8 +130,13 @@ def _written(where: str, made: object) -> PrimFunc:
         return made
     if isinstance(made, Schedule):
         return made.written
-    items = cast("Sequence[object]", made) if isinstance(made, (list, tuple)) else [made]
+    items = _parts(made) or [made]
     tensors = [each for each in items if isinstance(each, Tensor)]
     if tensors and len(tensors) == len(items):
         return create_prim_func(tensors)
     raise IRKitError(f"{where} returned a {type(made).__name__}; expected tensors or loops")
+
+
+def _parts(made: object) -> list[object]:
+    """Return the items of a list or tuple; none of anything else."""
+    return list(cast("Sequence[object]", made)) if isinstance(made, (list, tuple)) else []

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from irkit.core import IRKitError
-from irkit.tune import Bench, BenchSettings, Distributed, Local, Outcome, Task, task
+from irkit.tune import Bench, BenchSettings, Distributed, Local, Task, TrialOutcome, task
 from irkit.tune.records import VerdictKind
 from tests.tune.measure.faulty_space import FaultySpace
 from tests.tune.programs import product
@@ -28,7 +28,7 @@ def faulty() -> Task:
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> Iterator[dict[str, Outcome]]:
+def outcomes() -> Iterator[dict[str, TrialOutcome]]:
     settings = BenchSettings(seconds=2.0, memory=2 << 30)
     with Bench(faulty(), settings) as bench:
         batch = [{"fault": name} for name in (*FAULTS, "none")]
@@ -36,13 +36,13 @@ def outcomes() -> Iterator[dict[str, Outcome]]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_has_its_verdict(outcomes: dict[str, Outcome], name: str) -> None:
+def test_each_fault_has_its_verdict(outcomes: dict[str, TrialOutcome], name: str) -> None:
     assert outcomes[name].verdict == FAULTS[name], outcomes[name].message
     assert outcomes[name].measure is None
     assert outcomes[name].message
 
 
-def test_what_comes_after_faults_is_measured(outcomes: dict[str, Outcome]) -> None:
+def test_what_comes_after_faults_is_measured(outcomes: dict[str, TrialOutcome]) -> None:
     found = outcomes["none"]
     assert found.verdict == "ok"
     assert "all bits" in found.checked

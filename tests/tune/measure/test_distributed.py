@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from irkit.tune import BenchSettings, Distributed, Outcome, tune
+from irkit.tune import BenchSettings, Distributed, TrialOutcome, tune
 from irkit.tune.measure.distributed import _Chunk, measure_chunk
 from irkit.tune.records import Values
 from tests.tune.measure.test_bench import faulty
@@ -21,7 +21,7 @@ def cluster() -> Iterator[str]:
         yield made.scheduler_address
 
 
-def killing(chunk: _Chunk) -> list[Outcome]:
+def killing(chunk: _Chunk) -> list[TrialOutcome]:
     """Kill the worker of dask itself at one candidate."""
     if any(each.get("number") == 3 for each in chunk.batch):
         os._exit(1)

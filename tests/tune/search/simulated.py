@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from irkit.tune import Outcome, Session, Task
+from irkit.tune import Session, Task, TrialOutcome
 from irkit.tune.records import Built, Measured, Values, key_of
 
 Speed = Callable[[Values], float]
@@ -29,24 +29,24 @@ class Simulated:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
-    ) -> list[Outcome]:
-        made: list[Outcome] = []
+    ) -> list[TrialOutcome]:
+        made: list[TrialOutcome] = []
         for values in batch:
             if not full:
                 self.seen.append(key_of(values))
             speed = self.final if full else self.speed
             own, other = speed(values), speed(against)
             if not own:
-                made.append(Outcome("crash", message="crashed"))
+                made.append(TrialOutcome("crash", message="crashed"))
                 continue
             ratio = own / other
             found = Measured(1e-3 / own, 1e-3 / other, ratio, ratio * 0.98, ratio * 1.02, 15, 0.01)
-            made.append(Outcome("ok", Built(True), "all bits", "", found))
+            made.append(TrialOutcome("ok", Built(True), "all bits", "", found))
         return made
 
 
 def by_rows(values: Values) -> float:
-    """Be fastest with five rows and three vectors; the default is as fast as two rows."""
+    """Return the most with five rows and three vectors; the default is as fast as two rows."""
     if not values:
         return 1.0
     if values.get("C.sketch") != "panels":

@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 
 from irkit.tune import (
-    Progress,
     Record,
     RecordFile,
     Replay,
     Residual,
     Task,
+    TuneProgress,
     read_records,
     task,
     tune,
@@ -109,7 +109,7 @@ def test_hints_are_measured_first(small: Task) -> None:
 def test_progress_tells_the_best_the_noise_and_the_failures(small: Task) -> None:
     told: list[tuple[int, float, str]] = []
 
-    def note(progress: Progress, record: Record | None) -> None:
+    def note(progress: TuneProgress, record: Record | None) -> None:
         told.append((progress.trials, progress.score, progress.phase))
 
     tune(small, trials=32, measure=Simulated(by_rows), callbacks=[note])

@@ -27,6 +27,15 @@ def scaled(cfg, n):
 """
 
 
+BROKEN = """def scaled(cfg, n):
+    made = _scaled(cfg, n)
+    if cfg._given:
+        made[0][made[1][1]].bind(made[0][made[1][1]].axis[0], "nowhere.x")
+    return made
+
+def _scaled(cfg, n):"""
+
+
 def said(*args: str, code: int = 0) -> str:
     done = CliRunner().invoke(irkit, list(args), catch_exceptions=code == 0)
     assert done.exit_code == code, done.output
@@ -87,6 +96,13 @@ def test_a_search_goes_on_from_records_alone(tmp_path: Path) -> None:
     text = said("tune", "--resume", str(tmp_path / "r"), "--trials", "1")
     assert "1 candidates" in text
     assert len(read_records(tmp_path / "r").candidates) >= 2
+
+
+def test_a_template_that_makes_nothing_legal_names_the_knob_and_the_refusal(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("def scaled(cfg, n):", BROKEN))
+    text = said("tune", f"{tmp_path}/kernel.py:scaled", "--args", "24", "--trials", "2")
+    assert "no candidate was usable: refused" in text
+    assert "with x = [-1, " in text
 
 
 @pytest.mark.parametrize(

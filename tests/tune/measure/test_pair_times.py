@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from irkit.tune.measure.timing import interval, paired
+from irkit.tune.measure.pair_times import interval, paired
 
 
 @pytest.mark.parametrize("count", [6, 9, 15, 41])

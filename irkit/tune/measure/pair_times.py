@@ -16,7 +16,7 @@ _HOPELESS = 1.3
 _FEW, _SOME = 3, 6
 
 
-class Interval(msgspec.Struct, frozen=True):
+class RatioInterval(msgspec.Struct, frozen=True):
     """The median of ratios, and from where to where it lies with 95 % confidence."""
 
     middle: float
@@ -30,10 +30,10 @@ class PairTimes(msgspec.Struct, frozen=True):
 
     first: float
     second: float
-    ratio: Interval
+    ratio: RatioInterval
 
 
-def interval(ratios: Sequence[float]) -> Interval:
+def interval(ratios: Sequence[float]) -> RatioInterval:
     """Return the median and its confidence interval, from the order of the ratios alone: nothing is
     assumed about how they are spread. Of fewer than six it is from the least to the greatest."""
     ordered = sorted(ratios)
@@ -46,7 +46,7 @@ def interval(ratios: Sequence[float]) -> Interval:
             break
         skipped = at + 1
     low = max(0, skipped - 1)
-    return Interval(middle, ordered[low], ordered[count - 1 - low], count)
+    return RatioInterval(middle, ordered[low], ordered[count - 1 - low], count)
 
 
 def paired(
