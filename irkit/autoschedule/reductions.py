@@ -12,12 +12,20 @@ from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
-from irkit.autoschedule.tile import Tile, tile_of
-from irkit.core import walk
-from irkit.ir import Block, Buffer, Expr, Load, Store, Var, as_int, linear
+from irkit.autoschedule.tiles import (
+    Tile,
+    is_merged,
+    mark_epilogue,
+    mark_tile,
+    merge_line,
+    separate_groups,
+    tile_loops,
+    tile_of,
+)
+from irkit.core import ScheduleError, walk
+from irkit.ir import Block, Buffer, Expr, Interval, Load, Store, Var, as_int, bounds, linear
 from irkit.schedule import (
     BlockRef,
-    LoopRef,
     Schedule,
     allocation,
     only_store,
@@ -39,43 +47,63 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     if row_axis_of(block) is not None:
         schedule_row(sch, block, machine)
         return
-    tile = None if store is None else tile_of(block, store, machine, estimates)
-    if store is None or tile is None:
+    if store is None:
+        return
+    if not is_merged(block, store) and tile_of(block, store, machine, estimates) is None:
         return
     ref = BlockRef(block.name)
-    _unstride(sch, block, store, tile)
-    if not tile.fused:
-        _turn(sch, block, store)
     epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
-    far, reduced = _tile_loops(sch, block, tile)
+    separate_groups(sch, ref, epilogue)
+    merge_line(sch, ref, epilogue)
+    block = sch.get(ref)
+    store = only_store(block)
+    tile = None if store is None else tile_of(block, store, machine, estimates)
+    if store is None or tile is None:
+        raise ScheduleError(f"no tile for block {block.name!r}", at=block)
+    _widen(sch, block, store, tile)
+    block = sch.get(ref)
+    store = only_store(block)
+    assert store is not None
+    _unstride(sch, block, store, tile)
+    _turn(sch, block, store)
+    far, reduced, inner = tile_loops(sch, block, tile)
     sch.reverse_compute_at(epilogue, far)
-    sch.overcompute(ref)
-    if reduced:
-        sch.decompose_reduction(ref, reduced[0])
-    if all(as_int(axis.extent) is not None for axis in spatial_axes(block)):
-        sch.transform_layout(ref, tile.layout)
+    sch.overcompute(ref, repeat=[] if tile.row < 0 else [_position(block, tile.row)])
+    first = sch.decompose_reduction(ref, reduced[0]) if reduced else None
     sch.set_scope(ref, "local")
-
-
-def _tile_loops(sch: Schedule, block: Block, tile: Tile) -> tuple[LoopRef, list[LoopRef]]:
-    """Split, order and mark the loops; return the loop around a tile, and the reduction loops."""
-    loops = sch.get_loops(BlockRef(block.name))
-    by_axis = list(zip(block.axes, loops, strict=True))
-    outer = [loop for axis, loop in by_axis if axis.kind == "spatial"]
-    reduced = [loop for axis, loop in by_axis if axis.kind == "reduce"]
-    line = outer.pop()
-    if tile.fused:
-        line = sch.fuse(outer.pop(), line)
-    far, near, lane = sch.split(line, [None, tile.vectors, tile.lanes])
-    inner = [near, lane]
-    if tile.row >= 0:
-        outer[tile.row], low = sch.split(outer[tile.row], [None, tile.rows])
-        inner.insert(0, low)
-    sch.reorder(*outer, far, *reduced, *inner)
-    for loop in inner[:-1]:
+    for each in (ref, first):
+        if each is not None:
+            mark_tile(sch, each, len(inner))
+    for loop in reduced[len(reduced) - tile.unrolled :]:
         sch.unroll(loop)
-    sch.vectorize(lane)
-    return far, reduced
+    mark_epilogue(sch, epilogue, far, tile)
+
+
+def _position(block: Block, spatial: int) -> int:
+    """Return the position among all axes of a spatial one."""
+    return block.axes.index(spatial_axes(block)[spatial])
+
+
+def _widen(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
+    """Make room for the lanes beyond the end of a short line: what they read is padded with zeros
+    where it is copied, so that no load needs a mask."""
+    line = spatial_axes(block)[-1]
+    if tile.fits or as_int(line.extent) is None:
+        return
+    ends = {axis.var: (as_int(axis.extent) or 1) - 1 for axis in block.axes}
+    ends[line.var] = tile.vectors * tile.lanes - 1
+    ranges = {var: Interval(0, end) for var, end in ends.items()}
+    done = {store.buffer}
+    for load in list(walk(block.body, on=Load)):
+        if load.buffer in done or _step(load, line.var) < 1:
+            continue
+        done.add(load.buffer)
+        wanted, dim = bounds(load.indices[-1], ranges).high, as_int(load.buffer.shape[-1])
+        if wanted is None or dim is None or wanted < dim:
+            continue
+        made = _producer(sch, load.buffer) or sch.cache_read(BlockRef(block.name), load.buffer)
+        sch.split(sch.get_loops(made)[-1], [None, wanted + 1])
+        sch.overcompute(made)
 
 
 def _unstride(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:

@@ -79,8 +79,8 @@ def test_the_accumulators_of_a_tile_are_a_small_local_buffer(vector_bytes: int) 
     scheduled = auto_schedule(conv_relu(4, 20, 16, 3, 1, 1), Machine.with_vectors(vector_bytes))
     lowered = DEFAULT.run(scheduled)
     (tile,) = [a.buffer for a in walk(lowered, on=Allocate) if a.buffer.scope == "local"]
-    vectors = 16 if vector_bytes == 64 else 8
-    assert as_int(tile.shape[0]) == vectors * vector_bytes // 4
+    registers = 32 if vector_bytes == 64 else 16
+    assert registers // 2 < (as_int(tile.shape[0]) or 0) * 4 // vector_bytes < registers
     assert not any(loop.kind == "vectorized" for loop in walk(lowered, on=For))
 
 
@@ -115,12 +115,14 @@ def test_the_lanes_of_a_strided_convolution_read_neighbours(kernel: int) -> None
     )
 
 
-def test_kernels_too_large_to_check_stay_plain_loops() -> None:
+def test_kernels_too_large_to_enumerate_are_scheduled() -> None:
     x = te.placeholder((1, 1 << 50), name="x")
     r = te.reduce_axis((0, 4), name="r")
     y = te.compute((1, 1 << 50), lambda i, j: te.sum(x[i, j] * (r + 1), axis=r), name="y")
     func = te.create_prim_func([x, y])
-    assert auto_schedule(func) is func
+    scheduled = auto_schedule(func)
+    assert scheduled is not func
+    assert verify(scheduled) == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import numpy as np
 import irkit
 from benchmarks.schedules.kernels.case import Case
 from benchmarks.timing import Thunk, once
-from irkit.autoschedule import auto_schedule
 
 _ROUND = 0.0005
 """A measurement lasts about this long. Units: seconds."""
@@ -31,12 +30,12 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 def measure(case: Case, rounds: int) -> Measured:
-    """Time a kernel and its peers in turn; the ratio is that of the best rounds, because other
-    programs disturb the rest.
+    """Time a kernel and its peers in turn; the speed is the median of the ratios of the rounds,
+    relative to the peer of the least median.
 
     Raises: AssertionError if the result is not that of the first peer.
     """
-    kernel = irkit.build(auto_schedule(case.func))
+    kernel = irkit.build(case.func)
     ours: Thunk = partial(kernel, *case.operands)
     ours()
     _check(case)
@@ -51,9 +50,10 @@ def measure(case: Case, rounds: int) -> Measured:
             many = partial(_repeat, run, calls[name])
             run()
             times[name].append(once(many) / calls[name])
-    best = min(case.peers, key=lambda name: min(times[name]))
-    mine = min(times["irkit"])
-    return Measured(case.name, mine, best, min(times[best]) / mine)
+    best = min(case.peers, key=lambda name: statistics.median(times[name]))
+    pairs = zip(times[best], times["irkit"], strict=True)
+    speed = statistics.median(theirs / mine for theirs, mine in pairs)
+    return Measured(case.name, statistics.median(times["irkit"]), best, speed)
 
 
 def _repeat(run: Thunk, calls: int) -> None:

@@ -159,10 +159,11 @@ class Points(msgspec.Struct, frozen=True):
         if not all(group.is_onto(once=True) for group in reducing):
             return False
         outer = next((n for n, loop in enumerate(self.loops) if _moves(reducing, loop)), None)
-        for loop in () if outer is None else self.loops[outer:]:
+        inner = () if outer is None else self.loops[outer:]
+        for loop in inner:
             # An iteration repeated inside a reduction would be counted twice.
             group = next((group for group in groups if loop.var in group.used), None)
-            again = group is None or not group.is_onto(once=True)
+            again = group is None or not (group.is_onto(once=True) or group.is_once_in(inner))
             if again and not is_const(loop.end, 1):
                 return False
         return True
@@ -253,6 +254,26 @@ class _AxisGroup(msgspec.Struct, frozen=True):
         if not all(is_const(loop.begin, 0) for loop in self.loops):
             return False
         return self._is_mixed_radix() or self._is_onto_by_enumeration(once)
+
+    def is_once_in(self, inner: Sequence[For]) -> bool:
+        """Return True if, whatever the values of the other loops are, these loops reach each point
+        at most once: their part of one axis is a mixed-radix number with gaps."""
+        if len(self.axes) != 1:
+            return False
+        moving = [loop for loop in inner if loop.var in self.used and not is_const(loop.end, 1)]
+        still = {loop.var: const(0, loop.var.dtype) for loop in inner}
+        binding = self.axes[0].binding
+        form = linear(self.points.plain(binding - substitute(binding, still)))
+        ends = {loop.var: as_int(loop.end) for loop in moving}
+        if form is None or {atom for atom, _ in form.terms} != set(ends):
+            return False
+        reach = 0
+        for atom, factor in sorted(form.terms, key=lambda term: term[1]):
+            size = ends[atom] if isinstance(atom, Var) else None
+            if size is None or factor <= reach:
+                return False
+            reach += factor * (size - 1)
+        return True
 
     def _is_mixed_radix(self) -> bool:
         """Check one axis that is a mixed-radix number with the loops as digits; works for symbolic

@@ -3,6 +3,7 @@
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, Store
 from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_beside
+from irkit.schedule.analysis.grid_eval import is_injective
 
 
 class NotOneForOne(ScheduleError):
@@ -11,7 +12,8 @@ class NotOneForOne(ScheduleError):
 
 
 def pointwise_store(func: PrimFunc, block: Block, verb: str) -> Store:
-    """Return the store of a block that writes each element once, at distinct axes of its own."""
+    """Return the store of a block that writes each element once: at distinct axes of its own, or,
+    to move it, at any indices that differ at different points."""
     store = only_store(block)
     reason = ""
     if store is None:
@@ -22,7 +24,9 @@ def pointwise_store(func: PrimFunc, block: Block, verb: str) -> Store:
         reason = "it has a predicate"
     elif writes_beside(func, block, store.buffer):
         reason = f"{store.buffer.name!r} is written by other blocks too"
-    elif not at_own_axes(store, block.axes):
+    elif not at_own_axes(store, block.axes) and not (
+        verb == "move" and is_injective(store.indices, block.axes)
+    ):
         reason = "it does not write at its own axes, each once"
     if reason or store is None:
         kind = NotOneForOne if verb == "move" else ScheduleError

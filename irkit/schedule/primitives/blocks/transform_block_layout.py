@@ -4,15 +4,20 @@ map."""
 from collections.abc import Sequence
 from math import prod
 
-from irkit.core import Node, ScheduleError, Span, substitute
+from irkit.core import Node, ScheduleError, Span, any_node, rewrite, substitute
 from irkit.ir import (
     Axis,
     AxisKind,
     Block,
     Expr,
+    FloorDiv,
+    FloorMod,
     For,
+    Interval,
+    Load,
     PrimFunc,
     Stmt,
+    Store,
     Var,
     as_int,
     bounds,
@@ -62,13 +67,28 @@ def transform_block_layout(func: PrimFunc, name: str, index_map: IndexMap) -> Pr
     )
     made: Stmt = block.replace(
         axes=axes,
-        body=substitute(block.body, old),
-        init=None if block.init is None else substitute(block.init, old),
+        body=_plain(substitute(block.body, old), axes),
+        init=None if block.init is None else _plain(substitute(block.init, old), axes),
         reads=None,
         writes=None,
         span=span,
     )
     return replace_stmts(func, {loops[0]: nested(made_loops, made)})
+
+
+def _plain(body: Stmt, axes: Sequence[Axis]) -> Stmt:
+    """Simplify the indices of a body over new axes that have quotients: an old axis in them may now
+    be a sum of two, and two old ones may be one."""
+    last = ((axis.var, (as_int(axis.extent) or 1) - 1) for axis in axes)
+    ranges = {var: Interval(0, end) for var, end in last}
+
+    def plain(node: Node) -> Node | None:
+        assert isinstance(node, Load | Store)
+        if not any(any_node(index, (FloorDiv, FloorMod)) for index in node.indices):
+            return None
+        return node.replace(indices=tuple(simplify(index, ranges) for index in node.indices))
+
+    return rewrite(body, plain, on=(Load, Store))
 
 
 def _loops(func: PrimFunc, block: Block, what: str) -> list[For]:
@@ -134,6 +154,9 @@ def _inverse(
     single: dict[Node, Node] = {
         axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)
     }
+    kept: dict[Var, Expr] = {
+        part: n for n, part in zip(new, image, strict=True) if isinstance(part, Var)
+    }
     image = [simplify(substitute(part, single)) for part in image]
     ranges = inside_extents(block, {})
     turned = Block(
@@ -153,7 +176,7 @@ def _inverse(
     found: dict[Node, Node] = {}
     for axis in block.axes:
         if axis.var in single:
-            found[axis.var] = single[axis.var]
+            found[axis.var] = kept.get(axis.var, const(0, axis.var.dtype))
             continue
         back = digits.get(axis.var)
         if back is None:
@@ -163,7 +186,7 @@ def _inverse(
                 f"cannot {what}: cannot express axis {axis.var.name!r} by the new ones",
                 at=block,
             )
-        found[axis.var] = back
+        found[axis.var] = simplify(back)
     count, wanted = prod(extents), prod(as_int(axis.extent) or 0 for axis in block.axes)
     if count != wanted:
         raise ScheduleError(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from irkit import te
 from irkit.core import ScheduleError
 from irkit.ir import parse
 from irkit.schedule import Schedule, ScheduleTrace
@@ -89,3 +90,11 @@ def test_a_block_under_split_loops_is_refused() -> None:
     sch.split(i, [2, 2])
     with pytest.raises(ScheduleError, match="its own serial loops of constant extents"):
         sch.transform_block_layout(sch.get_block("C"), lambda i, j, r: (j, i, r))
+
+
+def test_quotients_of_an_axis_that_becomes_two_are_simplified() -> None:
+    a = te.placeholder((3, 5), name="A")
+    b = te.compute((12, 5), lambda i, j: a[i // 4, j] + 1.0, name="B")
+    sch = Schedule(te.create_prim_func([a, b]), check="each")
+    sch.transform_block_layout(sch.get_block("B"), lambda i, j: (i // 4, i % 4, j))
+    assert "B[v0 * 4 + v1, v2] = A[v0, v2] + f32(1.0)" in sch.mod.script()
