@@ -40,7 +40,7 @@ from irkit.autoschedule.structure import (
     reduce_axes as reduce_axes,
     spatial_axes as spatial_axes,
 )
-from irkit.autoschedule.tile import (
+from irkit.autoschedule.tiles import (
     Tile as Tile,
     tile_of as tile_of,
 )

@@ -9,12 +9,19 @@ import math
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.own_axes import is_merged, merge_line, separate_groups
 from irkit.autoschedule.row_reductions import row_axis_of
 from irkit.autoschedule.rows import schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
-from irkit.autoschedule.tile import Tile, tile_of
-from irkit.autoschedule.tile_loops import mark_epilogue, mark_tile, tile_loops
+from irkit.autoschedule.tiles import (
+    Tile,
+    is_merged,
+    mark_epilogue,
+    mark_tile,
+    merge_line,
+    separate_groups,
+    tile_loops,
+    tile_of,
+)
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Buffer, Expr, Interval, Load, Store, Var, as_int, bounds, linear
 from irkit.schedule import (

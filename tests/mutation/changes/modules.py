@@ -201,7 +201,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.autoschedule.reductions",
         "irkit.autoschedule.structure",
         "irkit.autoschedule.threads",
-        "irkit.autoschedule.tile",
+        "irkit.autoschedule.tiles.tile",
     ),
     "code generation": (
         "irkit.codegen.math.inverse_trigonometry",

@@ -384,9 +384,11 @@ def test_a_consumer_of_a_part_runs_only_there() -> None:
 
 
 REPEATED = """def f(A: f32[13, 4], C: f32[13]):
-    for {loops}
+    for {outer} in serial(0, {ends[0]}):
+        for {inner} in serial(0, {ends[1]}):
+            for i in serial(0, 8):
                 with block("C"):
-                    v = axis.spatial(13, min({outer} * 8, 5) + {inner})
+                    v = axis.spatial(13, min(o * 8, 5) + i)
                     w = axis.reduce(4, r)
                     with init():
                         C[v] = f32(0.0)
@@ -395,22 +397,13 @@ REPEATED = """def f(A: f32[13, 4], C: f32[13]):
 
 
 @pytest.mark.parametrize(
-    ("loops", "complete"),
-    [
-        (
-            "o in serial(0, 2):\n        for r in serial(0, 4):\n            for i in serial(0, 8):",
-            True,
-        ),
-        (
-            "r in serial(0, 4):\n        for o in serial(0, 2):\n            for i in serial(0, 8):",
-            False,
-        ),
-    ],
+    ("outer", "inner", "ends", "complete"),
+    [("o", "r", (2, 4), True), ("r", "o", (4, 2), False)],
 )
 def test_tiles_that_overlap_are_complete_only_outside_of_a_reduction(
-    loops: str, complete: bool
+    outer: str, inner: str, ends: tuple[int, int], complete: bool
 ) -> None:
-    func = parse(REPEATED.format(loops=loops, outer="o", inner="i"))
+    func = parse(REPEATED.format(outer=outer, inner=inner, ends=ends))
     (block,) = walk(func, on=Block)
     assert points_of(func, block).covers_all_points() is complete
 

@@ -4,7 +4,7 @@ import math
 
 from irkit.autoschedule import threads
 from irkit.autoschedule.structure import divides, spatial_axes
-from irkit.autoschedule.tile import Tile
+from irkit.autoschedule.tiles.tile import Tile
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule

@@ -1,0 +1,20 @@
+"""Register tiles of reductions that are no product of matrices.
+
+Reading order: axes (those that a tile is made of), tile (its sizes, by closed formulas), loops (a
+tile as schedule primitives).
+"""
+
+from irkit.autoschedule.tiles.axes import (
+    is_merged as is_merged,
+    merge_line as merge_line,
+    separate_groups as separate_groups,
+)
+from irkit.autoschedule.tiles.loops import (
+    mark_epilogue as mark_epilogue,
+    mark_tile as mark_tile,
+    tile_loops as tile_loops,
+)
+from irkit.autoschedule.tiles.tile import (
+    Tile as Tile,
+    tile_of as tile_of,
+)
