@@ -98,7 +98,8 @@ def _timed(run: Callable[[], object], count: int) -> float:
 
 def compare(first: Callable[[], object], second: Callable[[], object]) -> tuple[float, float]:
     """Return the least time of each. Units: microseconds."""
-    first(), second()
+    first()
+    second()
     count = max(1, int(3000 / max(_timed(first, 1), 1)))
     rows: list[tuple[float, float]] = []
     end = time.perf_counter() + SECONDS

@@ -140,7 +140,7 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
 
 
 def _rooms(lives: Sequence[_Lifetime]) -> tuple[MemoryRoom, ...]:
-    """Give each tensor of symbolic size a room that is free while it is live.
+    """Choose a room for each tensor of symbolic size, one that is free while it is live.
 
     The largest come first, by an assumed size of all dimensions: so a room that is free is never
     too small by it, and the smallest one wastes the least. A plan is right for any sizes.

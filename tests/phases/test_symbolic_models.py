@@ -39,7 +39,7 @@ def model(
         for each in (inputs, outputs)
     ]
     tensors = [numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()]
-    graph = helper.make_graph(nodes, "main", *infos, tensors)
+    graph = helper.make_graph(nodes, "main", infos[0], infos[1], tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
@@ -60,11 +60,11 @@ def mlp() -> onnx.ModelProto:
 def agree(made: Model, proto: onnx.ModelProto, **shapes: tuple[int, ...]) -> None:
     """Compare a call with onnx.reference, which shares no code with irkit."""
     feeds = {n: weights(*shape, 1).reshape(shape) for n, shape in shapes.items()}
-    wanted = ReferenceEvaluator(proto).run(None, feeds)
+    reference: Any = ReferenceEvaluator(proto)
+    wanted: list[Any] = reference.run(None, feeds)
     found = made.run(feeds)
-    assert isinstance(wanted, list)
-    for array, reference in zip(found.values(), wanted, strict=True):
-        np.testing.assert_allclose(array, reference, rtol=1e-4, atol=1e-5)
+    for array, right in zip(found.values(), wanted, strict=True):
+        np.testing.assert_allclose(array, right, rtol=1e-4, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
