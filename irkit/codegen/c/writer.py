@@ -1,7 +1,7 @@
 """Text of a C file and of a function, and what a function has in reach while it is written."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,7 +129,7 @@ class FunctionWriter:
         self.lines.append("    " * self.depth + text)
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Generator[None, None, None]:
         """Write a block in braces."""
         self.line(f"{head} {{" if head else "{")
         self.depth += 1
@@ -207,7 +207,7 @@ class FunctionWriter:
 
 
 @contextmanager
-def captured(writer: FunctionWriter) -> Iterator[list[str]]:
+def captured(writer: FunctionWriter) -> Generator[list[str], None, None]:
     """Collect the lines that are written, for a place that is chosen later."""
     outer, writer.lines = writer.lines, []
     yield writer.lines

@@ -133,7 +133,9 @@ def _of_name(name: str) -> dict[str, Any]:
         if row.name == name:
             fields = {"cpu": row.cpu, "features": row.features, "triple": row.triple}
             return {"kind": "llvm", **fields}
-    raise _unknown("target", name, [*KINDS, "host", *(row.name for row in TARGET_TABLE)])
+    raise _unknown(
+        "target or kind of target", name, [*KINDS, "host", *(row.name for row in TARGET_TABLE)]
+    )
 
 
 def _unknown(what: str, name: object, known: Iterable[str]) -> IRKitError:
