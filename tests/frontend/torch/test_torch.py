@@ -14,7 +14,7 @@ from irkit.graph import Builder, GraphFunc, gradient, interpret
 pytestmark = [
     pytest.mark.long,
     pytest.mark.filterwarnings(
-        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning:torch"
+        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
     ),
 ]
 torch = pytest.importorskip("torch")
