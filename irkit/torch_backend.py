@@ -15,7 +15,7 @@ import numpy as np
 
 from irkit.core import IRKitError
 from irkit.frontend.torch import (
-    Ref,
+    NodeRef,
     TorchInput,
     TorchOutput,
     TorchProgram,
@@ -81,10 +81,10 @@ def _program(graph: Any) -> tuple[TorchProgram, list[str]]:
     return TorchProgram(tuple(inputs), nodes, tuple(outputs), sizes=sizes), symbols
 
 
-def _reference(value: Any) -> Ref:
+def _reference(value: Any) -> NodeRef:
     if not hasattr(getattr(value, "meta", {}).get("val"), "dtype"):
         raise IRKitError(f"the output {value}, which is not a tensor")
-    return Ref(value.name)
+    return NodeRef(value.name)
 
 
 class _Runner:

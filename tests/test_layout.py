@@ -35,6 +35,7 @@ CATALOGUES = {
 
 FACES = {
     "irkit.frontend.onnx",
+    "irkit.frontend.torch",
     "irkit.fuzz.campaign",
     "irkit.fuzz.generators",
     "irkit.fuzz.judge",

@@ -23,7 +23,7 @@ from irkit.frontend.torch.importer import (
     missing_operators as missing_operators,
 )
 from irkit.frontend.torch.program import (
-    Ref as Ref,
+    NodeRef as NodeRef,
     TorchInput as TorchInput,
     TorchNode as TorchNode,
     TorchOutput as TorchOutput,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union, cast
 
 from irkit.core import IRKitError
-from irkit.frontend.torch.program import Ref, SpecialFloat, TorchNode, TypeName, argument
+from irkit.frontend.torch.program import NodeRef, SpecialFloat, TorchNode, TypeName, argument
 from irkit.graph import Operand, TensorExpr, constant, operator
 from irkit.ir import DType, Expr, as_dtype, as_int, common
 
@@ -37,7 +37,7 @@ class AtenNode:
     def _resolved(self, given: Any) -> Any:
         if isinstance(given, list):
             return [self._resolved(each) for each in given]  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(given, Ref):
+        if isinstance(given, NodeRef):
             if given.name not in self._scope:
                 raise self.fail(f"{given.name!r} is used before it is computed")
             return self._scope[given.name]

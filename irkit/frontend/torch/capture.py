@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError
 from irkit.frontend.torch.program import (
-    Ref,
+    NodeRef,
     SpecialFloat,
     TorchInput,
     TorchNode,
@@ -120,7 +120,7 @@ def _output(spec: Any) -> TorchOutput:
     kind = spec.kind.name
     if kind not in ("USER_OUTPUT", "BUFFER_MUTATION", "USER_INPUT_MUTATION"):
         raise IRKitError(f"an output that is a {kind} is not supported")
-    value = Ref(spec.arg.name) if type(spec.arg).__name__ == "TensorArgument" else None
+    value = NodeRef(spec.arg.name) if type(spec.arg).__name__ == "TensorArgument" else None
     if value is None:
         raise IRKitError(f"an output is a {type(spec.arg).__name__}, not a tensor")
     is_user = kind == "USER_OUTPUT"
@@ -143,7 +143,7 @@ def _argument(given: Any) -> Any:
     if str(given) in _DTYPES:
         return TypeName(_DTYPES[str(given)])
     if type(given).__name__ == "Node":
-        return Ref(given.name)
+        return NodeRef(given.name)
     return str(given)
 
 

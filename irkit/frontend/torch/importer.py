@@ -7,7 +7,7 @@ from typing import Any
 from irkit.core import FormatError, IRKitError, IRModule, Span, UniqueNames
 from irkit.frontend.torch.aten_node import AtenNode, Found
 from irkit.frontend.torch.convert import CONVERTERS
-from irkit.frontend.torch.program import Ref, TorchInput, TorchNode, TorchProgram, argument
+from irkit.frontend.torch.program import NodeRef, TorchInput, TorchNode, TorchProgram, argument
 from irkit.graph import Binding, Builder, TensorExpr, TensorType, Value, tensor_of, written_type
 from irkit.ir import Expr, Var, as_dtype, as_int, const, floordiv
 
@@ -114,7 +114,7 @@ class _Importer:
 
     def _name(self, value: Any) -> str:
         found = argument(value) if isinstance(value, dict) else value
-        if not isinstance(found, Ref):
+        if not isinstance(found, NodeRef):
             raise FormatError(f"output {value!r} is not a reference")
         return found.name
 

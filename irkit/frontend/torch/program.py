@@ -1,7 +1,7 @@
 """A program that PyTorch exported and decomposed, as plain data: what the importer reads.
 
 Nothing here needs PyTorch. Arguments of nodes are numbers, text, None, lists, references to nodes
-(``Ref``) and element types (``TypeName``). A dimension is a number or the text of an expression
+(``NodeRef``) and element types (``TypeName``). A dimension is a number or the text of an expression
 over symbols, such as ``s31``.
 """
 
@@ -20,7 +20,7 @@ from irkit.ir import as_dtype, numpy_dtype
 VERSION = 1
 
 
-class Ref(msgspec.Struct, frozen=True, tag="ref", tag_field="is"):
+class NodeRef(msgspec.Struct, frozen=True, tag="ref", tag_field="is"):
     """The result of a node, or an input."""
 
     name: str
@@ -38,7 +38,7 @@ class SpecialFloat(msgspec.Struct, frozen=True, tag="float", tag_field="is"):
     text: str
 
 
-Argument = Union[Ref, TypeName, SpecialFloat, None, bool, int, float, str, "list[Any]"]
+Argument = Union[NodeRef, TypeName, SpecialFloat, None, bool, int, float, str, "list[Any]"]
 
 
 class TorchTensor(msgspec.Struct, frozen=True):
@@ -145,5 +145,5 @@ def argument(encoded: Any) -> Argument:
     if isinstance(encoded, list):
         return [argument(each) for each in encoded]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(encoded, dict):
-        return msgspec.convert(encoded, Ref | TypeName | SpecialFloat)
+        return msgspec.convert(encoded, NodeRef | TypeName | SpecialFloat)
     return encoded

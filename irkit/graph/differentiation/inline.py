@@ -35,7 +35,7 @@ class FunctionValue(msgspec.Struct, frozen=True, eq=False):
     """A lambda and the values around it."""
 
     code: Lambda
-    scope: "Scope"
+    scope: "InlineScope"
 
 
 class ChosenFunction(msgspec.Struct, frozen=True, eq=False):
@@ -49,17 +49,17 @@ class ChosenFunction(msgspec.Struct, frozen=True, eq=False):
 Inlined: TypeAlias = Union[Value, FunctionValue, ChosenFunction, "tuple[Inlined, ...]"]
 
 
-class Scope:
+class InlineScope:
     """What values of the old program are in the new one, with a link to the scope around."""
 
-    def __init__(self, outer: "Scope | None" = None, *, is_open: bool = False) -> None:
+    def __init__(self, outer: "InlineScope | None" = None, *, is_open: bool = False) -> None:
         self.outer = outer
         self.is_open = is_open
         """Other values are those of the new program itself."""
         self.found: dict[Value, Inlined] = {}
 
     def __getitem__(self, value: Value) -> Inlined:
-        scope: Scope | None = self
+        scope: InlineScope | None = self
         while scope is not None:
             if value in scope.found:
                 return scope.found[value]
@@ -75,7 +75,7 @@ def inline_calls(func: GraphFunc, module: IRModule | None) -> GraphFunc:
     Raises: IRKitError for recursion, a result that holds a function, or a program that grows too
     large.
     """
-    builder, scope = Builder(func.name), Scope()
+    builder, scope = Builder(func.name), InlineScope()
     for param in func.params:
         scope.found[param] = _opened(builder, builder.param(param.name, param.type))
     with deep_recursion:
@@ -88,7 +88,7 @@ def copy_body(body: Body, builder: Builder) -> "Value | tuple[Value, ...]":
     """Bind the steps of a body again, whose calls are inlined and whose outer values are those of
     the builder; return its result, or the items of it."""
     with deep_recursion:
-        found = _Inliner("body", None).body(body, Scope(is_open=True), builder)
+        found = _Inliner("body", None).body(body, InlineScope(is_open=True), builder)
     items = found if isinstance(found, tuple) else (found,)
     values = tuple(each for each in items if isinstance(each, Value))
     assert len(values) == len(items), "a branch returns tensors"
@@ -101,7 +101,7 @@ class _Inliner:
         self.calling = [name]
         self.count = 0
 
-    def body(self, body: Body, scope: Scope, builder: Builder) -> Inlined:
+    def body(self, body: Body, scope: InlineScope, builder: Builder) -> Inlined:
         for bind in body.bindings:
             self.count += 1
             if self.count > MAX_BINDINGS:
@@ -113,7 +113,7 @@ class _Inliner:
             scope.found[bind.var] = self._bound(bind, scope, builder)
         return scope[body.result]
 
-    def _bound(self, bind: Bind, scope: Scope, builder: Builder) -> Inlined:
+    def _bound(self, bind: Bind, scope: InlineScope, builder: Builder) -> Inlined:
         match bind.step:
             case Constant() as step:
                 return builder.emit(step, bind.var.name, span=bind.span)
@@ -127,7 +127,7 @@ class _Inliner:
                 assert isinstance(whole, tuple)
                 return whole[index]
             case Body() as body:
-                return self.body(body, Scope(scope), builder)
+                return self.body(body, InlineScope(scope), builder)
             case Lambda() as code:
                 return FunctionValue(code, scope)
             case GraphIf(cond, then, otherwise):
@@ -150,16 +150,16 @@ class _Inliner:
         cond: Value,
         then: Body,
         otherwise: Body,
-        scope: Scope,
+        scope: InlineScope,
         builder: Builder,
     ) -> Inlined:
         if _holds_function(bind.var.type):
-            both = [self.body(body, Scope(scope), builder) for body in (then, otherwise)]
+            both = [self.body(body, InlineScope(scope), builder) for body in (then, otherwise)]
             return _choice(builder, cond, both[0], both[1], bind)
         bodies: list[Body] = []
         for body in (then, otherwise):
             inner = builder.inner()
-            found = self.body(body, Scope(scope), inner)
+            found = self.body(body, InlineScope(scope), inner)
             bodies.append(inner.body(_closed(inner, found, f"branch {bind.var.name!r}")))
         value = builder.branch(cond, *bodies, name=bind.var.name, span=bind.span)
         return _opened(builder, value)
@@ -168,7 +168,7 @@ class _Inliner:
         self, callee: Inlined, args: tuple[Inlined, ...], bind: Bind, builder: Builder
     ) -> Inlined:
         if isinstance(callee, FunctionValue):
-            scope = Scope(callee.scope)
+            scope = InlineScope(callee.scope)
             scope.found.update(zip(callee.code.params, args, strict=True))
             return self.body(callee.code.body, scope, builder)
         assert isinstance(callee, ChosenFunction)
@@ -185,7 +185,7 @@ class _Inliner:
         value = builder.branch(callee.cond, *bodies, name=bind.var.name, span=bind.span)
         return _opened(builder, value)
 
-    def _invoked(self, step: Invoke, scope: Scope, bind: Bind, builder: Builder) -> Inlined:
+    def _invoked(self, step: Invoke, scope: InlineScope, bind: Bind, builder: Builder) -> Inlined:
         if self.module is None:
             raise IRKitError(
                 f"{step.function!r} is called, but the program is a single function, not a module",
@@ -205,7 +205,7 @@ class _Inliner:
                 span=bind.span,
                 hint="Unroll the recursion before.",
             )
-        inner = Scope()
+        inner = InlineScope()
         inner.found.update(
             (param, scope[arg]) for param, arg in zip(target.params, step.args, strict=True)
         )

@@ -13,7 +13,9 @@ from irkit.graph import Builder, GraphFunc, gradient, interpret
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning"
+    ),
 ]
 torch = pytest.importorskip("torch")
 
