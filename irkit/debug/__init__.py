@@ -18,6 +18,10 @@ from irkit.debug.bisect.bisect import (
 from irkit.debug.bisect.culprit import (
     Culprit as Culprit,
 )
+from irkit.debug.bisect.first_mismatch import (
+    FirstMismatch as FirstMismatch,
+    first_mismatch as first_mismatch,
+)
 from irkit.debug.bisect.rewrite_states import (
     RewriteState as RewriteState,
     RewriteStates as RewriteStates,
@@ -38,10 +42,6 @@ from irkit.debug.check.difference import (
     compare as compare,
     identical as identical,
     is_float as is_float,
-)
-from irkit.debug.check.first_mismatch import (
-    FirstMismatch as FirstMismatch,
-    first_mismatch as first_mismatch,
 )
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,

@@ -50,7 +50,7 @@ class LoopStride(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Access(msgspec.Struct, frozen=True):
+class LineAccess(msgspec.Struct, frozen=True):
     """A load or store on a line, from 1: ``times`` counts elements accessed, ``elements`` and
     ``lines`` the distinct ones among them and their cache lines; None if it is not known."""
 
@@ -68,7 +68,7 @@ class MemoryPage(msgspec.Struct, frozen=True):
     """The accesses of a function, in order of the text; ``more`` are omitted."""
 
     function: str
-    accesses: list[Access]
+    accesses: list[LineAccess]
     more: int = 0
 
 
@@ -96,7 +96,7 @@ def memory_accesses(part: PrintedFunction) -> MemoryPage:
 class _Accesses:
     def __init__(self, starts: Mapping[int, int]) -> None:
         self.starts = starts
-        self.made: list[Access] = []
+        self.made: list[LineAccess] = []
         self.loops: list[_Loop] = []
         self.values: dict[int, Sum | None] = {}
         self.seen: set[tuple[int, bool, int, tuple[int, ...]]] = set()
@@ -152,7 +152,7 @@ class _Accesses:
             distinct = _distinct(moves, size) if times is not None else None
         elements, cache_lines = (None, None) if distinct is None else distinct
         self.made.append(
-            Access(
+            LineAccess(
                 line,
                 writes,
                 buffer.name,

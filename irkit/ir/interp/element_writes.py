@@ -97,5 +97,5 @@ def element_writes(
     try:
         function(func)(*args, max_steps=max_steps, max_bytes=max_bytes)
     except IRKitError as error:
-        noted.error = str(error)
+        noted.error = error.message
     return noted

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from irkit.inspector_web import Texts
-from irkit.inspector_web.views.memory import Access, memory_accesses
+from irkit.inspector_web.views.memory import LineAccess, memory_accesses
 from irkit.ir import Expr, InterpretedFunction, Load, PrimFunc, Store, parse
 from irkit.ir.interp.machine import Registers
 from irkit.ir.interp.memory import BufferRegisters
@@ -100,7 +100,7 @@ def test_counts_are_those_of_a_run_at_every_stage() -> None:
     assert compared > 20
 
 
-def accesses(text: str) -> list[Access]:
+def accesses(text: str) -> list[LineAccess]:
     func = parse(text)
     return memory_accesses(Texts(Trace(trace(func))).of_function(func)).accesses
 

@@ -8,7 +8,7 @@ const LINE = 64;
 
 export async function costView(source, given) {
   const roof = el("section", { class: "card", "aria-label": "Roofline" });
-  showRoofline(roof, source, { run: given.run, function: given.fn }, given);
+  showRoofline(roof, source, { run: given.run, function: given.fn }, { ...given, chosen: given.fn });
   const { accesses, more } = await source.memory(given.right);
   return el("div", { class: "view-box costs" }, roof, memoryTable(accesses, more, given));
 }
