@@ -10,8 +10,7 @@ from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.programs import CONVERTERS
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.core import IRKitError
-from irkit.inspector_web.limits import PASS_LIMITS
-from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.load import PASS_LIMITS, Inspection
 from irkit.inspector_web.server import (
     LOOPBACK,
     Server,

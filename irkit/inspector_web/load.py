@@ -21,7 +21,11 @@ from irkit.frontend.onnx import Shapes
 from irkit.inspector_web.api.native_views import NativeViews
 from irkit.inspector_web.jobs.queue import JobQueue
 from irkit.inspector_web.jobs.uploads import Uploads
-from irkit.inspector_web.limits import LOAD_LIMITS, MOST_ADDED, PASS_LIMITS
+from irkit.inspector_web.limits import (
+    LOAD_LIMITS,
+    MOST_ADDED,
+    PASS_LIMITS as PASS_LIMITS,
+)
 from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.record import NOTHING, FileKind, file_kind, record, warm_up
 from irkit.inspector_web.record.restore import load_trace, restore
