@@ -11,8 +11,8 @@ from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import PROGRAM, ProgramFile
 from irkit.cli.flags.progress import verdict_progress
-from irkit.cli.json_results import bisect_json, echo_json
-from irkit.cli.notes import note, note_not_isolated
+from irkit.cli.output.json_results import bisect_json, echo_json
+from irkit.cli.output.notes import note, note_not_isolated
 from irkit.cli.reduction import write_guilty_step, write_reduced
 from irkit.core import IRKitError
 from irkit.debug import (

@@ -15,7 +15,7 @@ from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import PROGRAM, ProgramFile
 from irkit.cli.flags.progress import verdict_progress
 from irkit.cli.flags.prove_flag import PROVE
-from irkit.cli.json_results import (
+from irkit.cli.output.json_results import (
     FormJson,
     bounds_json,
     check_json,

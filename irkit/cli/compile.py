@@ -19,7 +19,7 @@ from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPass
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
-from irkit.cli.notes import note_not_isolated, note_unused_passes
+from irkit.cli.output.notes import note_not_isolated, note_unused_passes
 from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize

@@ -24,7 +24,7 @@ from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER, read_program
 from irkit.cli.flags.prove_flag import PROVE
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
-from irkit.cli.notes import note_not_isolated, note_unused_passes
+from irkit.cli.output.notes import note_not_isolated, note_unused_passes
 from irkit.core import Function, IRModule, atomic_write
 from irkit.debug import (
     IsolationPolicy,

@@ -13,7 +13,7 @@ from irkit.cli.flags.isolation_flags import isolate_flag, isolated
 from irkit.cli.flags.placement import WithPasses, add_current_directory
 from irkit.cli.flags.programs import ProgramFile
 from irkit.cli.flags.progress import verdict_progress
-from irkit.cli.notes import note_not_isolated
+from irkit.cli.output.notes import note_not_isolated
 from irkit.cli.reduction import write_guilty_step, write_reduced
 from irkit.core import IRKitError, IRModule
 from irkit.debug import (

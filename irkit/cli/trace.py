@@ -6,7 +6,7 @@ import click
 
 from irkit.cli.flags.files import FILE
 from irkit.cli.flags.programs import load_trace
-from irkit.cli.json_results import echo_json, trace_json
+from irkit.cli.output.json_results import echo_json, trace_json
 from irkit.core import IRKitError
 from irkit.debug import remarks
 from irkit.graph import GRAPH_LEVEL

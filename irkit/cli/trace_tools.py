@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from irkit.cli.flags.programs import load_trace
-from irkit.cli.json_results import step_json
+from irkit.cli.output.json_results import step_json
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web import LoadedTrace, Run, Workspace, align, diff_lines
 from irkit.inspector_web.jobs import bisect_run, check_run

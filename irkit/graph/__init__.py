@@ -32,14 +32,6 @@ from irkit.graph.differentiation.rules.windows import (
 from irkit.graph.differentiation.table import (
     NOT_DIFFERENTIABLE as NOT_DIFFERENTIABLE,
 )
-from irkit.graph.dimensions import (
-    MOST as MOST,
-    Dimension as Dimension,
-    as_dimension as as_dimension,
-    dimensions_of as dimensions_of,
-    merged as merged,
-    with_dimensions as with_dimensions,
-)
 from irkit.graph.flow import (
     bindings_of as bindings_of,
     bodies as bodies,
@@ -66,9 +58,6 @@ from irkit.graph.interp import (
     arrays_of as arrays_of,
     intermediates as intermediates,
     interpret as interpret,
-)
-from irkit.graph.kernel_sizes import (
-    kernel_sizes as kernel_sizes,
 )
 from irkit.graph.level import (
     GRAPH_LEVEL as GRAPH_LEVEL,
@@ -141,6 +130,17 @@ from irkit.graph.patterns.rules import (
     Replacement as Replacement,
     apply_rules as apply_rules,
     graph_rule as graph_rule,
+)
+from irkit.graph.sizes.dimensions import (
+    MOST as MOST,
+    Dimension as Dimension,
+    as_dimension as as_dimension,
+    dimensions_of as dimensions_of,
+    merged as merged,
+    with_dimensions as with_dimensions,
+)
+from irkit.graph.sizes.kernel_sizes import (
+    kernel_sizes as kernel_sizes,
 )
 from irkit.graph.tensor import (
     Binding as Binding,

@@ -8,7 +8,6 @@ import numpy as np
 from irkit.core import Function, IRKitError, IRModule, ShapeError, deep_recursion
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
-from irkit.graph.kernel_sizes import kernel_sizes
 from irkit.graph.nodes import (
     Apply,
     Bind,
@@ -24,6 +23,7 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.ops import Array, op_spec
+from irkit.graph.sizes.kernel_sizes import kernel_sizes
 from irkit.graph.types import TensorType, TupleType
 from irkit.ir import (
     DType,

@@ -13,7 +13,7 @@ import msgspec
 
 from irkit.core import Function, IRModule, Level, Node, Problem, Recorder, Span
 from irkit.debug.bisect.culprit import Culprit
-from irkit.debug.check.graph_subject import GraphSubject, graph_of
+from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import WRONG, Verdict

@@ -11,7 +11,7 @@ import msgspec
 from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError, IRModule
-from irkit.debug.check.graph_subject import GraphSubject, graph_of
+from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof

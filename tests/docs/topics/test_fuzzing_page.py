@@ -14,7 +14,7 @@ from irkit.fuzz.check_pass.examination import FAULTS
 from irkit.fuzz.check_pass.pass_case import PassCase
 from irkit.fuzz.check_pass.profile import PROFILES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "fuzzing.md").read_text()
 BLOCKS: list[tuple[str, str, str]] = re.findall(
     r"^```(\w+)\n# file: ([^\n]*)\n(.*?)^```$", PAGE, flags=re.M | re.S

@@ -18,7 +18,7 @@ from irkit.core import IRKitError, IRModule
 from irkit.debug.check.comparison import is_useless
 from irkit.debug.check.difference import Difference, compare, identical, is_float
 from irkit.debug.check.graph_numbering import CutPoint, GraphNumbering, NumberedStep
-from irkit.debug.check.graph_region import GraphRegion, RegionRunner
+from irkit.debug.check.graphs.graph_region import GraphRegion, RegionRunner
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.rounding_error.precision import Precision, unit_of
 from irkit.debug.check.rounding_error.quantized_bound import allowed_steps, rounded_float

@@ -1,0 +1,1 @@
+"""What verbs print: JSON with a schema, and notes on standard error."""

@@ -1,0 +1,1 @@
+"""The check of graph passes: the part that a pass changed, run with its own weights."""

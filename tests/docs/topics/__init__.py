@@ -1,0 +1,1 @@
+"""Pages about one subject: what they show is what happens."""

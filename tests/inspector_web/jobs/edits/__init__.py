@@ -1,0 +1,1 @@
+"""Editing a program at a step, and running the rest."""
