@@ -175,7 +175,7 @@ def compile_(
     """
     started = time.perf_counter()
     if wanted.output is None and wanted.source_dir is None:
-        raise click.UsageError("missing option '-o' / '--output', or --source-dir")
+        raise click.UsageError("Missing option '-o' / '--output', or --source-dir")
     if wanted.output is not None and wanted.source_dir is not None:
         raise click.UsageError("-o and --source-dir exclude each other")
     if wanted.header is not None and (wanted.is_package or wanted.output is None):

@@ -1,4 +1,4 @@
-"""Give a reduction the axes that its tile is made of.
+"""Make the axes that the tile of a reduction consists of.
 
 An axis that is read by its quotient becomes two: filters of a convolution in groups read the
 channels of their group, ``x[n, f // 16 * 8 + c, ...]``. Once the groups are an axis of their own,

@@ -21,7 +21,7 @@ import { showCrumbs } from "./navigation/crumbs.js";
 import { fillFunctions, fillRuns, fillStages, runTitle, stageName } from "./panels/pickers.js";
 import { startTheme } from "./theme.js";
 import { editorButton, startEditor } from "./editor.js";
-import { showOther } from "./views/views.js";
+import { showOther, viewsOf } from "./views/views.js";
 import { Unavailable } from "./jobs/unavailable.js";
 import { takeFiles } from "./jobs/upload.js";
 import { Waiting } from "./waiting.js";
@@ -292,14 +292,7 @@ class Page {
     await shown;
   }
 
-  // The views of the chosen step.
-  get shows() {
-    if (this.isText) return this.run.steps.some((row) => row.ms) ? ["", "time"] : [""];
-    const own = this.canRun && this.step.status === "changed" ? ["rewrites"] : [];
-    if (own.length && this.step.level !== "graph" && (this.verdictOf(this.step)?.status === "differs" || this.place.show === "mismatch")) own.push("mismatch");
-    const views = this.step.level === "graph" ? ["", ...own, "graph", "time"] : ["", ...own, "nest", ...this.source.nativeViews, ...(this.canRun ? ["cost"] : []), "time"];
-    return this.canRun ? [...views, "rerun", "edit"] : views;
-  }
+  get shows() { return viewsOf(this); }
 
   // The buttons of the views that there are; verdicts can add one. Return the chosen view.
   showSegments() {

@@ -14,7 +14,14 @@ import msgspec
 
 from irkit.core import IRKitError, ScheduleError
 from irkit.processes import Child, ChildDied, Limits
-from irkit.tune.measure.compiled import FULL, LOWER, QUICK, Code, build_candidate, build_reference
+from irkit.tune.measure.compiled import (
+    FULL,
+    LOWER,
+    QUICK,
+    CandidateCode,
+    build_candidate,
+    build_reference,
+)
 from irkit.tune.measure.session import TrialOutcome
 from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
 from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
@@ -59,8 +66,8 @@ class Bench:
         slow = Limits(max(settings.seconds, 60.0), settings.memory)
         self._runner = _Worker(slow)
         self._ready = 0
-        self._reference: Code | None = None
-        self._codes: OrderedDict[tuple[str, int], Code | TrialOutcome] = OrderedDict()
+        self._reference: CandidateCode | None = None
+        self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
         self._noise: float | None = None
         self._name = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -115,16 +122,18 @@ class Bench:
         """By how much the schedule to beat differed from itself, as a share."""
         return self._noise or 0.0
 
-    def _build_reigning(self, values: Values, level: int) -> Code | TrialOutcome:
+    def _build_reigning(self, values: Values, level: int) -> CandidateCode | TrialOutcome:
         """Build what candidates are compared with, again if the machine had no time for it."""
         for _ in range(_AGAIN):
             made = self._build(values, level, None)
-            if isinstance(made, Code) or made.verdict != "time-out":
+            if isinstance(made, CandidateCode) or made.verdict != "time-out":
                 return made
             del self._codes[key_of(values), level]
         return self._build(values, level, None)
 
-    def _build(self, values: Values, level: int, deadline: float | None) -> Code | TrialOutcome:
+    def _build(
+        self, values: Values, level: int, deadline: float | None
+    ) -> CandidateCode | TrialOutcome:
         key = key_of(values), level
         known = self._codes.get(key)
         if known is not None:
@@ -134,7 +143,7 @@ class Bench:
         worker = self._builders.get()
         started = time.perf_counter()
         try:
-            made: Code | TrialOutcome = worker.call(
+            made: CandidateCode | TrialOutcome = worker.call(
                 build_candidate, self._packed, values, level, self.settings.lower
             )
         except Exception as error:  # Templates are a user's code: anything can come out of them.
@@ -149,8 +158,8 @@ class Bench:
 
     def _raced(
         self,
-        code: Code | TrialOutcome,
-        against: Code,
+        code: CandidateCode | TrialOutcome,
+        against: CandidateCode,
         settings: TrialSettings,
         deadline: float | None,
     ) -> TrialOutcome:
@@ -192,7 +201,7 @@ class Bench:
             code.trace,
         )
 
-    def _noise_of(self, code: Code, settings: TrialSettings) -> float:
+    def _noise_of(self, code: CandidateCode, settings: TrialSettings) -> float:
         """Return by how much a schedule differs from itself."""
         for left in reversed(range(_AGAIN + 1)):
             try:
@@ -214,7 +223,9 @@ class Bench:
             )
         return max(result.times.ratio.high, 1 / result.times.ratio.low) - 1
 
-    def _race(self, code: Code, against: Code, settings: TrialSettings) -> TrialResult:
+    def _race(
+        self, code: CandidateCode, against: CandidateCode, settings: TrialSettings
+    ) -> TrialResult:
         if self._runner.calls >= _RENEWED:
             self._runner.close()
         if self._runner.child.start() != self._ready:

@@ -35,7 +35,7 @@ _COUNTED = (
 )
 
 
-class Code(msgspec.Struct, frozen=True):
+class CandidateCode(msgspec.Struct, frozen=True):
     """An object file with one kernel, which takes the addresses of its parameters, and of a record
     if it has one. ``trace`` is the JSON of its schedule. Units: milliseconds."""
 
@@ -52,7 +52,7 @@ class Code(msgspec.Struct, frozen=True):
         return hashlib.sha256(self.image).hexdigest()
 
 
-def build_candidate(packed: bytes, values: Values, level: int, lower: str) -> Code:
+def build_candidate(packed: bytes, values: Values, level: int, lower: str) -> CandidateCode:
     """Compile the loops that decisions make, for this machine; ``packed`` is the pickled space.
 
     Raises: ScheduleError if they are not legal; IRKitError if there is no code for them.
@@ -65,7 +65,7 @@ def build_candidate(packed: bytes, values: Values, level: int, lower: str) -> Co
     return _compiled(made.func, level, lower, started, trace, counted=level == FULL)
 
 
-def build_reference(packed: bytes, lower: str) -> Code:
+def build_reference(packed: bytes, lower: str) -> CandidateCode:
     """Compile the loops of a space as they are written, without threads or other orders of sums.
 
     Of long reductions the innermost loop runs along rows instead, so that this takes seconds only.
@@ -101,7 +101,7 @@ def _space(packed: bytes) -> Space:
 
 def _compiled(
     func: PrimFunc, level: int, lower: str, started: float, trace: bytes, *, counted: bool
-) -> Code:
+) -> CandidateCode:
     target = msgspec.structs.replace(complete_target(Target()), opt_level=level)
     lowered = _lowering(lower)(func)
     if not isinstance(lowered, PrimFunc):
@@ -110,7 +110,9 @@ def _compiled(
     image = compile_object(text, target)
     counts = instruction_counts(assembly(text, target)) if counted else {}
     ms = (time.perf_counter() - started) * 1e3
-    return Code(image, symbol(lowered.name), record_size(lowered), ms, level, trace, counts)
+    return CandidateCode(
+        image, symbol(lowered.name), record_size(lowered), ms, level, trace, counts
+    )
 
 
 def instruction_counts(text: str) -> dict[str, int]:

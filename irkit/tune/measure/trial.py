@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from irkit.core import IRKitError
 from irkit.ir import PrimFunc
 from irkit.runtime import link, set_num_threads
-from irkit.tune.measure.compiled import Code
+from irkit.tune.measure.compiled import CandidateCode
 from irkit.tune.measure.inputs import agree, draw, largest_whole, outputs_of, reduction_steps
 from irkit.tune.measure.pair_times import PairTimes, paired
 
@@ -86,7 +86,7 @@ class _Placed:
 class Arena:
     """The arrays of one function, what they must become, and the kernels that are loaded."""
 
-    def __init__(self, func: PrimFunc, reference: Code, settings: TrialSettings) -> None:
+    def __init__(self, func: PrimFunc, reference: CandidateCode, settings: TrialSettings) -> None:
         set_num_threads(settings.threads)
         self.func = func
         self._outputs = outputs_of(func)
@@ -105,7 +105,9 @@ class Arena:
             wanted = [self._placed[at].array.copy() for at in self._outputs]
             self._sets.append((kind, exactly, given, wanted))
 
-    def race(self, code: Code, against: Code, settings: TrialSettings) -> TrialResult:
+    def race(
+        self, code: CandidateCode, against: CandidateCode, settings: TrialSettings
+    ) -> TrialResult:
         """Check a kernel, then time it in turn with another one."""
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         own = self._kernel(code)
@@ -145,7 +147,7 @@ class Arena:
     def _flush(self) -> None:
         self._junk += 1
 
-    def _kernel(self, code: Code) -> tuple[Any, Any]:
+    def _kernel(self, code: CandidateCode) -> tuple[Any, Any]:
         """Return the function and the library of code, loaded once."""
         digest = code.digest
         known = self._kernels.pop(digest, None)
@@ -177,7 +179,7 @@ _ARENAS: dict[str, Arena] = {}
 """The arena of this process: a runner has one at a time."""
 
 
-def prepare(key: str, func: PrimFunc, reference: Code, settings: TrialSettings) -> str:
+def prepare(key: str, func: PrimFunc, reference: CandidateCode, settings: TrialSettings) -> str:
     """Make the arena of a key in this process, in place of any other."""
     _ARENAS.clear()
     _ARENAS[key] = Arena(func, reference, settings)
@@ -185,6 +187,8 @@ def prepare(key: str, func: PrimFunc, reference: Code, settings: TrialSettings) 
     return f"whole numbers to {whole}" if whole else "fractions"
 
 
-def race(key: str, code: Code, against: Code, settings: TrialSettings) -> TrialResult:
+def race(
+    key: str, code: CandidateCode, against: CandidateCode, settings: TrialSettings
+) -> TrialResult:
     """Race two kernels in the arena of a key."""
     return _ARENAS[key].race(code, against, settings)

@@ -54,7 +54,7 @@ def _by_indices(
 
 
 def _avg_pool(op: AppliedOp) -> list[TensorExpr | None]:
-    """Give each element of a window its part of the gradient."""
+    """Return the part of the gradient that each element of a window has."""
     (x,), kernel = op.args, op.options.ints("kernel")
     extents = [x.extent(axis) for axis in range(2, x.rank)]
     counts = [op.y.extent(axis) for axis in range(2, x.rank)]

@@ -12,6 +12,17 @@ import { timeTable } from "./pass_times.js";
 const UNITS = ["", "k", "M", "G", "T"];
 const SIGNS = { same: "", changed: "±", added: "+", removed: "−" };
 
+// The views of the chosen step of a page.
+export function viewsOf(page) {
+  const { run, step, place, canRun, source } = page;
+  if (page.isText) return run.steps.some((row) => row.ms) ? ["", "time"] : [""];
+  const own = canRun && step.status === "changed" ? ["rewrites"] : [];
+  const isWrong = place.show === "mismatch" || page.verdictOf(step)?.status === "differs";
+  if (own.length && step.level !== "graph" && isWrong) own.push("mismatch");
+  const views = step.level === "graph" ? ["graph"] : ["nest", ...source.nativeViews, ...(canRun ? ["cost"] : [])];
+  return ["", ...own, ...views, "time", ...(canRun ? ["rerun", "edit"] : [])];
+}
+
 // Show one of them in place of the difference; `view` tells which request was the last.
 export async function showOther(show, source, view, given) {
   const own = { "llvm-passes": showLlvmPasses, mismatch: showMismatch, rewrites: showRewrites }[show];

@@ -9,7 +9,6 @@ from irkit import te
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Expr, PrimFunc, Var, parse
 from irkit.schedule import Schedule, ScheduleTrace
-from irkit.schedule.analysis.domain import points_of
 from tests.schedule.kernels import chain, loop_extents, matmul_relu
 from tests.schedule.programs import IN_PLACE
 
@@ -381,31 +380,6 @@ def test_a_consumer_of_a_part_runs_only_there() -> None:
     sch.reverse_compute_at(unpad, far)
     (moved,) = (each for each in walk(sch.func, on=Block) if each.name == unpad.name)
     assert moved.predicate is not None
-
-
-REPEATED = """def f(A: f32[13, 4], C: f32[13]):
-    for {outer} in serial(0, {ends[0]}):
-        for {inner} in serial(0, {ends[1]}):
-            for i in serial(0, 8):
-                with block("C"):
-                    v = axis.spatial(13, min(o * 8, 5) + i)
-                    w = axis.reduce(4, r)
-                    with init():
-                        C[v] = f32(0.0)
-                    C[v] = C[v] + A[v, w]
-"""
-
-
-@pytest.mark.parametrize(
-    ("outer", "inner", "ends", "complete"),
-    [("o", "r", (2, 4), True), ("r", "o", (4, 2), False)],
-)
-def test_tiles_that_overlap_are_complete_only_outside_of_a_reduction(
-    outer: str, inner: str, ends: tuple[int, int], complete: bool
-) -> None:
-    func = parse(REPEATED.format(outer=outer, inner=inner, ends=ends))
-    (block,) = walk(func, on=Block)
-    assert points_of(func, block).covers_all_points() is complete
 
 
 def test_a_consumer_moves_that_stores_each_element_once_at_other_indices() -> None:
