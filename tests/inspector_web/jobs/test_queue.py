@@ -13,6 +13,7 @@ import pytest
 from irkit.core import InputError
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.queue import MOST_WAITING
+from irkit.inspector_web.limits import MOST_ASKED
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.workspace import Workspace
@@ -214,7 +215,7 @@ def test_get_starts_and_cancels_nothing(client: Client) -> None:
 
 
 def test_a_large_request_for_a_job_is_refused(client: Client) -> None:
-    answer = client.post("/api/jobs", data=b" " * (1 << 17), headers=ORIGIN)
+    answer = client.post("/api/jobs", data=b" " * (MOST_ASKED + 1), headers=ORIGIN)
     assert answer.status_code == 413
 
 

@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from irkit.inspector_web.jobs.uploads import MOST_UPLOADED, shown_name
+from irkit.inspector_web.limits import MOST_ASKED
 from irkit.inspector_web.load import Inspection
 from tests.inspector_web.jobs.test_queue import ORIGIN, until_over
 from tests.inspector_web.jobs.test_rerun import named, passes, run_again, run_info
@@ -173,5 +174,5 @@ def test_a_file_that_is_too_large_or_empty_is_refused(client: Client) -> None:
     assert answer.status_code == 413
     answer = client.post("/api/upload?name=a.onnx", data=b"", headers=ORIGIN)
     assert "is empty" in answer.get_json()["error"]
-    large = client.post("/api/jobs", data=b"x" * (1 << 17), headers=ORIGIN)
+    large = client.post("/api/jobs", data=b"x" * (MOST_ASKED + 1), headers=ORIGIN)
     assert large.status_code == 413

@@ -85,11 +85,11 @@ def test_the_rest_runs_on_the_edited_ir_and_verdicts_are_against_the_old_run(
     ("old", "new", "said"),
     [
         ("for k in", "for 3k in", r"^edited:4:"),
-        ("C[vi, vj] = f32(0.0)", "C[vi, vj] = f64(0.0)", r"invalid|f64"),
+        ("C[vi, vj] = 0.0", "C[vi, vj] = f64(0.0)", r"invalid|f64"),
         ("def matmul", "def other", "named 'other'; expected 'matmul'"),
         ("A: f32[64, 64]", "A: f32[64, 32]", "other parameters"),
-        ("C[vi, vj] = f32(0.0)", "C[vi, vj] = q", "q"),
-        ("C[vi, vj] = f32(0.0)", "import os", "edited:"),
+        ("C[vi, vj] = 0.0", "C[vi, vj] = q", "q"),
+        ("C[vi, vj] = 0.0", "import os", "edited:"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(old: str, new: str, said: str, client: Client) -> None:
