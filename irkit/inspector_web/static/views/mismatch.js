@@ -38,7 +38,7 @@ class MismatchView {
       el("p", { class: "mismatch-head" }, el("b", {}, `${made.wrong.toLocaleString("en")} of ${plural(count, "element")} of ${made.buffer}`), ` (${made.dtype} [${made.shape.join(", ")}]) are wrong on ${made.inputs}. The first is `, el("b", {}, first), `: ${made.found}, and was ${made.expected}.`),
       el("div", { class: "mismatch-parts" },
         el("section", { class: "card", "aria-label": "Where the errors are" },
-          el("div", { class: "rewrite-bar" }, this.name, many ? this.slider : null, legend()), this.canvas, this.said,
+          el("div", { class: "rewrite-bar" }, this.name, many ? this.slider : null, errorLegend()), this.canvas, this.said,
           made.more ? el("p", { class: "note" }, `${made.more} more slices have wrong elements.`) : null),
         el("section", { class: "card", "aria-label": "Who wrote it" },
           el("h2", {}, `Who wrote ${first}`), this.writer("After the pass", "R", made.after), this.writer("Before it", "L", made.before), this.rewrite()))));
@@ -136,6 +136,6 @@ class MismatchView {
   }
 }
 
-function legend() {
+function errorLegend() {
   return el("span", { class: "error-legend", "aria-hidden": "true" }, "smaller", ...[1, 2, 3, 4].map((level) => el("i", { class: `e${level}` })), "larger error");
 }
