@@ -218,6 +218,8 @@ def test_help_is_clicked(page: Page) -> None:
 
 def test_views_are_gone_through_by_a_key(page: Page) -> None:
     page.keyboard.press("v")
+    expect(page.locator("#shows [aria-pressed=true]")).to_have_text("Rewrites")
+    page.keyboard.press("v")
     expect(page.locator(".nest")).to_be_visible()
     page.locator(".nest button").nth(1).focus()
     page.keyboard.press("Enter")
