@@ -250,8 +250,8 @@ def test_a_module_is_called_if_it_holds_one_kernel() -> None:
         module["x"]
     assert "define i32 @mult" in module["main"].source()
     assert ".globl\tother" in module.source("asm")
-    with pytest.raises(IRKitError, match="expected 'llvm' or 'asm'"):
-        module.source("c")  # pyright: ignore[reportArgumentType] -- the point of the test
+    with pytest.raises(IRKitError, match="expected 'llvm', 'asm' or 'c'"):
+        module.source("ptx")  # pyright: ignore[reportArgumentType] -- the point of the test
 
 
 def test_functions_that_share_a_name_are_called_by_their_keys() -> None:

@@ -233,7 +233,7 @@ def _choice(
     if isinstance(then, tuple):
         assert isinstance(otherwise, tuple)
         pairs = zip(then, otherwise, strict=True)
-        return tuple(_choice(builder, cond, a, b, bind) for a, b in pairs)
+        return tuple([_choice(builder, cond, a, b, bind) for a, b in pairs])
     if not isinstance(then, Value):
         return ChosenFunction(cond, then, otherwise)
     assert isinstance(otherwise, Value)
@@ -253,8 +253,8 @@ def _opened(builder: Builder, value: Value) -> Inlined:
     """Return the items of a tuple, which are bound, or a tensor as it is."""
     if not isinstance(value.type, TupleType):
         return value
-    items = (builder.item(value, at) for at in range(len(value.type.items)))
-    return tuple(_opened(builder, item) for item in items)
+    items = [builder.item(value, at) for at in range(len(value.type.items))]
+    return tuple([_opened(builder, item) for item in items])
 
 
 def _closed(builder: Builder, found: Inlined, what: str) -> Value:
@@ -263,4 +263,4 @@ def _closed(builder: Builder, found: Inlined, what: str) -> Value:
         return found
     if not isinstance(found, tuple):
         raise IRKitError(f"cannot differentiate a function whose result is a function: {what}")
-    return builder.tuple(*(_closed(builder, each, what) for each in found))
+    return builder.tuple(*[_closed(builder, each, what) for each in found])

@@ -83,7 +83,7 @@ class _Reader:
             case ast.Name(name):
                 return Ref(name)
             case ast.List(items) | ast.Tuple(items):
-                return tuple(self.value(item) for item in items)
+                return tuple([self.value(item) for item in items])
             case ast.Lambda():
                 return MapText(ast.get_source_segment(self.text, node) or "")
             case ast.Call(ast.Attribute(ast.Name("sch"), "expr"), [ast.Constant(str() as text)]):

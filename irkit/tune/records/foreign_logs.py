@@ -113,7 +113,7 @@ def _plain(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise TypeError("expected a list")
     items = cast("list[Any]", value)
-    return tuple(_plain(each) if isinstance(each, list) else each for each in items)
+    return tuple([_plain(each) if isinstance(each, list) else each for each in items])
 
 
 def _knob(kind: str, value: Any) -> Any:
