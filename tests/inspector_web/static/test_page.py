@@ -214,7 +214,7 @@ def test_the_details_say_what_the_pass_is_and_show_its_source(visit: Open) -> No
     expect(details).to_contain_text("no_unrolled_loops")
     page.click("text=Source of the pass")
     expect(details).to_contain_text("def unroll_loops(")
-    expect(details).to_contain_text("irkit.passes.loop.loops.unroll_loops, line")
+    expect(details).to_contain_text("unroll_loops.py, line")
 
 
 def test_the_details_have_a_table_of_the_rules_with_hits_and_time(visit: Open) -> None:
