@@ -288,6 +288,8 @@ def test_llvm_ir_and_assembly_are_one_click_away_and_lead_back_to_the_ir(visit: 
     page.keyboard.press("v")
     expect(page.locator(".llvm-passes")).to_be_visible(timeout=30_000)
     page.keyboard.press("v")
+    expect(page.locator("#shows [aria-pressed=true]")).to_have_text("Cost")
+    page.keyboard.press("v")
     expect(page.locator(".times")).to_be_visible()
     page.keyboard.press("v")
     expect(page.locator("#counts")).to_be_visible()

@@ -46,11 +46,11 @@ def test_a_pass_is_switched_off_and_the_new_run_stands_beside_the_old(visit: Ope
     expect(page.locator(RUN)).to_contain_text("without narrow-indices", timeout=SLOW)
     expect(page.locator("#beside option:checked")).to_have_text("matmul.trace")
     expect(page.locator(".row .gone").first).to_contain_text("i32")
-    expect(page.locator("#change")).to_have_text("1 change")
+    expect(page.locator("#change")).to_have_text("2 changes")
     place = page.url
     page.reload()
     expect(page.locator(RUN)).to_contain_text("without narrow-indices")
-    expect(page.locator("#change")).to_have_text("1 change")
+    expect(page.locator("#change")).to_have_text("2 changes")
     assert page.url == place
     page.go_back()
     expect(page.locator(".rerun")).to_be_visible()
