@@ -24,7 +24,7 @@ def sums_of(scheduled: PrimFunc) -> list[Store]:
     return [store for store in stores if isinstance(store.value, Add)]
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=5, deadline=None, derandomize=True)
 @given(
     channels=st.integers(1, 2),
     size=st.integers(5, 10),

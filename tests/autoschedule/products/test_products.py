@@ -103,7 +103,7 @@ def check(func: PrimFunc, machine: Machine = GENERIC) -> None:
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     sizes=st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70)),
     transposed=st.tuples(st.booleans(), st.booleans()),
@@ -133,7 +133,7 @@ def test_products_of_any_shape_are_exact(
     check(func, Machine.with_vectors(vector))
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     sizes=st.tuples(st.integers(1, 70), st.integers(1, 70), st.integers(1, 70)),
     transposed=st.tuples(st.booleans(), st.booleans()),
@@ -229,7 +229,7 @@ def times_itself(rows: int, steps: int, *, turned: bool, square: bool = False) -
     return te.create_prim_func([a, te.compute((rows, rows), cell, name="C")])
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     rows=st.one_of(st.integers(1, 70), st.sampled_from([32, 64, 84])),
     steps=st.integers(1, 70),

@@ -34,7 +34,7 @@ from tests.codegen.llvm.cases import both, crossed, elementwise, special
 
 pytestmark = needs_compiler
 F32 = as_dtype("f32")
-EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "12"))
 TYPES = [
     as_dtype(name) for name in ("bool", "i8", "u16", "i32", "u32", "i64", "f16", "bf16", "f32")
 ]

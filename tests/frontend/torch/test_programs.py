@@ -13,7 +13,7 @@ from irkit.graph import Bind, GraphFunc, Op, arrays_of, interpret, verify
 
 FOLDER = Path(__file__).parent / "programs"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
-COMPILED = ("mlp", "convolutions", "gpt", "cache", "conv_transpose")
+COMPILED = ("mlp", "convolutions", "cache")
 """Those that are also run as native code; the long tests run all."""
 
 

@@ -67,7 +67,7 @@ def first_of(b: Builder, y: Value) -> Value:
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(data=st.data())
 def test_every_rule_agrees_with_finite_differences(name: str, data: st.DataObject) -> None:
     check(name, data.draw(cases(name)))
