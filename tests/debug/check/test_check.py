@@ -269,10 +269,12 @@ def test_inputs_that_do_not_fit_are_an_error(how: Any, message: str) -> None:
         verdict(parse(DOT.strip()), changing(lambda s: s.replace(span=None), Store), **how)
 
 
-def test_a_pipeline_in_which_ten_passes_change_a_kernel_is_checked_in_two_seconds() -> None:
+def test_a_pipeline_in_which_ten_passes_change_a_kernel_is_checked_in_seconds() -> None:
     steps = list(DEFAULT.steps(kernel("CROSS_THREAD_SUMS")))
     assert sum(step.changed for step in steps) >= 10
     started = time.process_time()
     found = check(steps)
-    assert time.process_time() - started < 4  # 1 s when this was written.
+    assert (
+        time.process_time() - started < 4
+    )  # 1 s when written, 2 s where two processors share a core.
     assert is_trusted(found)
