@@ -55,7 +55,7 @@ def test_samples_are_of_many_operators_and_changed_in_every_way() -> None:
     samples = [draw_suite_model(picks_of(number)) for number in range(few_or_all(100, 250))]
     assert len({operator_of(sample) for sample in samples}) > few_or_all(50, 90)
     changes = {each for sample in samples for each in sample.features if each[:7] == "changed"}
-    assert len(changes) == 8
+    assert len(changes) >= few_or_all(6, 8)
     assert any(sample.may_be_refused for sample in samples)
     assert not any(sample.damaged for sample in samples)
 
