@@ -23,7 +23,7 @@ LINES = 24_000
 @pytest.fixture(autouse=True)
 def patience() -> Iterator[None]:
     """Rows come into view with the next frames, which take seconds where a processor is busy."""
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=60_000)
     yield
     expect.set_options(timeout=5_000)
 
