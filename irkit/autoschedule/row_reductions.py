@@ -5,6 +5,7 @@ spatial axis would gather. So the reduction is factored into lanes, which are co
 and whatever else is computed from the same row is computed while the row is in the cache.
 """
 
+from irkit.autoschedule.choices import choose_in_order
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Product, reduce_axes, spatial_axes
 from irkit.core import walk
@@ -63,7 +64,7 @@ def _multiplies(block: Block) -> bool:
 
 
 def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
-    """Reduce the innermost loop into vectors, those into one, and its lanes at the end."""
+    """Reduce the innermost loop into vectors, those into one, and its lanes by halves."""
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
@@ -76,6 +77,8 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
     sch.compute_at(one, sch.get_loops(block)[-2])
     if vectors > 1:
         many = sch.rfactor(sch.get_loops(one)[-1])
+        choose_in_order(sch, many)
+        choose_in_order(sch, one)
         lane, steps = _lane_steps(sch, many, 1)
         vector = sch.get_loops(many)[-1]
         sch.reorder(*steps, vector, lane)
@@ -85,12 +88,28 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
         _start_before(sch, one, vector, (vector,))
         sch.set_scope(many, "local")
     else:
+        choose_in_order(sch, one)
         lane, steps = _lane_steps(sch, one, 0)
         sch.reorder(*steps, lane)
         _start_before(sch, one, steps[0], ())
-    if len(widths) == 1:
-        sch.unroll(sch.get_loops(block)[-1])
     sch.set_scope(one, "local")
+    _combine_lanes(sch, block, lanes)
+
+
+def _combine_lanes(sch: Schedule, block: BlockRef, lanes: int) -> None:
+    """Combine the lower half of some lanes with the upper one, until one is left."""
+    while lanes > 2:
+        lanes //= 2
+        _, lane = sch.split(sch.get_loops(block)[-1], [2, lanes])
+        half = sch.rfactor(lane)
+        sch.compute_at(half, sch.get_loops(block)[-2])
+        choose_in_order(sch, half)
+        *_, lane, two = sch.get_loops(half)
+        sch.reorder(two, lane)
+        _start_before(sch, half, two, (two,))
+        sch.set_scope(half, "local")
+    choose_in_order(sch, block)
+    sch.unroll(sch.get_loops(block)[-1])
 
 
 def _vectors(extent: int | None, lanes: int, vectors: int) -> tuple[int, int]:
