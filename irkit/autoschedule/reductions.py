@@ -7,6 +7,7 @@ tile before it is stored.
 
 import math
 
+from irkit.autoschedule.columns import schedule_columns
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.row_reductions import row_axis_of
@@ -48,6 +49,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
         schedule_row(sch, block, machine)
         return
     if store is None:
+        schedule_columns(sch, block, machine)
         return
     if not is_merged(block, store) and tile_of(block, store, machine, estimates) is None:
         return

@@ -16,23 +16,25 @@ _FEWEST = 8
 """Shorter rows are not worth combining lanes for."""
 _MOST_VECTORS = 4
 """As many accumulators hide the latency of an addition."""
+_LONG = 128
+"""Beside so many vectors, combining lanes one after the other takes no time."""
 
 
 def row_axis_of(block: Block) -> Axis | None:
     """Return the reduce axis to run lanes along; None if the spatial axes serve better."""
     reduced = reduce_axes(block)
-    if not reduced or not _is_contiguous(block, reduced[-1]):
+    if not reduced or not is_contiguous(block, reduced[-1]):
         return None
     extent = as_int(reduced[-1].extent)
     if extent is not None and extent < _FEWEST:
         return None
     spatial = [axis for axis in spatial_axes(block) if as_int(axis.extent) != 1]
-    if spatial and (_is_contiguous(block, spatial[-1]) or _multiplies(block)):
+    if spatial and (is_contiguous(block, spatial[-1]) or _multiplies(block)):
         return None
     return reduced[-1]
 
 
-def _is_contiguous(block: Block, axis: Axis) -> bool:
+def is_contiguous(block: Block, axis: Axis) -> bool:
     """Return True if each input moves by one element along an axis, or not at all, and one does."""
     moves, own = False, {store.buffer for store in walk(block.body, on=Store)}
     for load in walk(block.body, on=Load):
@@ -64,14 +66,16 @@ def _multiplies(block: Block) -> bool:
 
 
 def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
-    """Reduce the innermost loop into vectors, those into one, and its lanes by halves."""
+    """Reduce the innermost loop into vectors, those into one, and its lanes at the end: by halves
+    if a row is short."""
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
     widths = [store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store)]
     most = max(1, _MOST_VECTORS // len(widths))  # Several values have accumulators of their own.
     lanes = machine.vector_bytes // min(widths)
-    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), lanes, most)
+    extent = as_int(sch.loop(loops[-1]).end)
+    lanes, vectors = _vectors(extent, lanes, most)
     _, _, lane = sch.split(loops[-1], [None, vectors, lanes])
     one = sch.rfactor(lane)
     sch.compute_at(one, sch.get_loops(block)[-2])
@@ -93,10 +97,14 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
         sch.reorder(*steps, lane)
         _start_before(sch, one, steps[0], ())
     sch.set_scope(one, "local")
-    _combine_lanes(sch, block, lanes)
+    if extent is None or extent > _LONG * lanes:
+        choose_in_order(sch, block)
+        sch.unroll(sch.get_loops(block)[-1])
+    else:
+        _combine_halves(sch, block, lanes)
 
 
-def _combine_lanes(sch: Schedule, block: BlockRef, lanes: int) -> None:
+def _combine_halves(sch: Schedule, block: BlockRef, lanes: int) -> None:
     """Combine the lower half of some lanes with the upper one, until one is left."""
     while lanes > 2:
         lanes //= 2
