@@ -18,7 +18,7 @@ def choose_in_order(sch: Schedule, ref: BlockRef) -> None:
     except ScheduleError:
         return
     ranges = _ranges(sch, ref)
-    lets = [each for each in walk(block.body, on=Let)][: len(stores)]
+    lets = list(walk(block.body, on=Let))[: len(stores)]
     narrowest = min(store.buffer.dtype.bits for store in stores)
     for let, store in zip(lets, stores, strict=True):
         dtype = store.buffer.dtype

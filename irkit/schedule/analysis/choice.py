@@ -60,7 +60,7 @@ def begins_neutral(combine: Combination, cond: Expr, ranges: dict[Var, Interval]
     asked = rewrite(cond, begun, on=Load)
     if not _only_compares(asked):
         return False
-    constants = [each for each in walk(asked, on=Const)]
+    constants = list(walk(asked, on=Const))
     constants += [value for value in started.values() if isinstance(value, Const)]
     initial = [started[store.buffer] for store in combine.stores]
     tried = [list(_edges(var, constants, ranges.get(var))) for var in combine.rights]
