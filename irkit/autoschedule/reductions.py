@@ -7,11 +7,9 @@ tile before it is stored.
 
 import math
 
-from irkit.autoschedule.columns import schedule_columns
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.row_reductions import row_axis_of
-from irkit.autoschedule.rows import schedule_row
+from irkit.autoschedule.rows import row_axis_of, schedule_columns, schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tiles import (
     Tile,

@@ -5,9 +5,9 @@ are kept in registers while all steps of the reduction pass. The results so far 
 have memory of their own, in which positions need few bits.
 """
 
-from irkit.autoschedule.choices import choose_in_order
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.row_reductions import is_contiguous
+from irkit.autoschedule.rows.choices import choose_in_order
+from irkit.autoschedule.rows.lanes import is_contiguous
 from irkit.autoschedule.structure import reduce_axes, spatial_axes
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Store, as_int

@@ -5,8 +5,8 @@ spatial axis would gather. So the reduction is factored into lanes, which are co
 and whatever else is computed from the same row is computed while the row is in the cache.
 """
 
-from irkit.autoschedule.choices import choose_in_order
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.rows.choices import choose_in_order
 from irkit.autoschedule.structure import Product, reduce_axes, spatial_axes
 from irkit.core import walk
 from irkit.ir import Axis, Block, Load, Store, as_int, linear
