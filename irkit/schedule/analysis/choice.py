@@ -92,7 +92,7 @@ def _only_compares(cond: Expr) -> bool:
     return True
 
 
-def _edges(var: Var, constants: list[Const], range_: Interval | None) -> Iterator[Const]:
+def _edges(var: Var, constants: list[Const], range_: Interval | None) -> Iterator[Expr]:
     """Yield values of a variable before, at and after each constant of its type, and extremes."""
     own = [each.value for each in constants if each.dtype == var.dtype]
     if var.dtype.is_float:

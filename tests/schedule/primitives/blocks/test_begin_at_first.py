@@ -38,7 +38,13 @@ def chosen(
     reducer = te.comm_reducer(combine, nothing, "best")
     x = te.placeholder((3, 7), name="x")
     k = te.reduce_axis((0, 7), name="k")
-    best = te.compute((3,), lambda i: reducer((at(k), x[i, k]), axis=k), name="best")
+
+    def pair(i: te.IterVar) -> tuple[Expr, ...]:
+        found = reducer((at(k), x[i, k]), axis=k)
+        assert isinstance(found, tuple)
+        return found
+
+    best = te.compute((3,), pair, name="best")
     return te.create_prim_func([x, *best])
 
 
@@ -144,7 +150,13 @@ def test_other_reductions_are_refused() -> None:
 
     k = te.reduce_axis((0, 7), name="k")
     reducer = te.comm_reducer(halves, nothing, "both")
-    both = te.compute((3,), lambda i: reducer((k, x[i, k]), axis=k), name="both")
+
+    def pair(i: te.IterVar) -> tuple[Expr, ...]:
+        found = reducer((k, x[i, k]), axis=k)
+        assert isinstance(found, tuple)
+        return found
+
+    both = te.compute((3,), pair, name="both")
     sch = Schedule(te.create_prim_func([x, *both]))
     with pytest.raises(ScheduleError, match="keep all"):
         sch.begin_at_first(sch.get_block("both"))
