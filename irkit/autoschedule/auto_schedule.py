@@ -19,6 +19,7 @@ from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
+from irkit.autoschedule.repeated_steps import repeated_steps
 from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
@@ -133,6 +134,8 @@ def _schedule_reductions(sch: Schedule, machine: Machine) -> Schedule:
 def _each_reduction(sch: Schedule, machine: Machine, sizes: AssumedSizes) -> Schedule:
     for block in blocks_of(sch):
         if block.init is not None and not _is_scheduled(sch, block):
+            if (why := repeated_steps(block)) is not None:
+                remark(block, why)
             sch = _first_that_applies(sch, block, machine, sizes.of(block))
     return sch
 
