@@ -1,7 +1,8 @@
 """Choose the loops of a scheduled kernel to run on several threads.
 
 Each outermost nest gets one: the first loop with enough iterations to distribute evenly, if its
-work takes longer than waking the threads.
+work takes longer than waking the threads. Where the work depends on sizes that are not constant,
+that is decided when the loop runs.
 """
 
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ def mark_parallel(sch: Schedule) -> None:
                 sch.parallel(LoopRef(loop.var))
             except ScheduleError:
                 continue
+            if operations(loop) is None:
+                sch.pragma(LoopRef(loop.var), "parallel_least", WORTH)
             break
 
 
@@ -42,8 +45,10 @@ def _candidates(nest: For) -> list[For]:
     """List the loops of a perfect nest that are worth running in parallel, best first."""
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
-        extent = trip_count(nest) or 0
-        if extent > 1 and WORTH <= (operations(nest) or 0) < TOO_MUCH:
+        extent, work = trip_count(nest), operations(nest)
+        if extent is None:
+            extent = _EVEN  # Of several sizes, each may be the one that is large.
+        if extent > 1 and (work is None or WORTH <= work < TOO_MUCH):
             found.append((extent, nest))
         if not isinstance(nest.body, For):
             break
