@@ -1,6 +1,7 @@
 """Estimate the work of a loop as an expression of the sizes known before it."""
 
-import math
+from functools import reduce
+from operator import add
 
 from irkit.core import any_node, children, count_nodes, free_symbols, substitute
 from irkit.ir.arith import simplify
@@ -13,6 +14,7 @@ from irkit.ir.stmt import Block, For, Let, Stmt, Store
 
 _MOST_NODES = 64
 """An extent with more nodes is not worth computing: it counts as one iteration."""
+_MOST = 1e300
 _MOST_TERMS = 8
 _MOST_FACTORS = 6
 
@@ -63,7 +65,7 @@ class _Estimate:
         self._values[loop.var] = simplify(begin + extent // 2)
         known = as_int(extent)
         if known is not None:
-            return times * max(known, 0), factors
+            return min(times * max(known, 0), _MOST), factors
         return times, (*factors, extent) if len(factors) < _MOST_FACTORS else factors
 
     def _outside(self, expr: Expr) -> Expr | None:
@@ -82,10 +84,10 @@ class _Estimate:
             self._terms[factors] = self._terms.get(factors, 0.0) + times
 
     def _sum(self) -> Expr:
-        total: Expr = const(0.0, F64)
+        terms: list[Expr] = []
         for factors, times in self._terms.items():
-            term: Expr = const(times if math.isfinite(times) else math.inf, F64)
+            term: Expr = const(times, F64)
             for extent in factors:
                 term = term * cast(maximum(extent, const(0, extent.dtype)), F64)
-            total = total + term
-        return simplify(total)
+            terms.append(term)
+        return simplify(reduce(add, terms)) if terms else const(0.0, F64)
