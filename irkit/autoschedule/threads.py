@@ -7,9 +7,9 @@ that is decided when the loop runs.
 
 from collections.abc import Iterator
 
-from irkit.autoschedule.structure import operations
+from irkit.autoschedule.structure import iterations, operations
 from irkit.core import ScheduleError, children
-from irkit.ir import Block, For, PrimFunc, Stmt, trip_count
+from irkit.ir import Block, For, PrimFunc, Stmt
 from irkit.schedule import LoopRef, Schedule
 
 # Sleeping threads take 50 us to wake, and a core does about 10,000 operations in a microsecond.
@@ -45,7 +45,7 @@ def _candidates(nest: For) -> list[For]:
     """List the loops of a perfect nest that are worth running in parallel, best first."""
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
-        extent, work = trip_count(nest), operations(nest)
+        extent, work = iterations(nest), operations(nest)
         if extent is None:
             extent = _EVEN  # Of several sizes, each may be the one that is large.
         if extent > 1 and (work is None or WORTH <= work < TOO_MUCH):
