@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import add
 
-from irkit.core import any_node, children, count_nodes, free_symbols, substitute
+from irkit.core import any_node, children, count_nodes, free_symbols, substitute, walk
 from irkit.ir.arith import simplify
 from irkit.ir.buffer import Load
 from irkit.ir.build import as_int, cast, maximum
@@ -70,11 +70,12 @@ class _Estimate:
 
     def _outside(self, expr: Expr) -> Expr | None:
         """Return the value of an expression before the loop; None if it must not be computed."""
-        inner = {var: self._values[var] for var in free_symbols(expr) if var in self._values}
+        used = [each for each in free_symbols(expr) if isinstance(each, Var)]
+        inner = {var: self._values[var] for var in used if var in self._values}
         known = {var: value for var, value in inner.items() if value is not None}
         if len(known) < len(inner) or any_node(expr, (Load, Call, InstructionCall)):
             return None
-        if any_node(expr, (Div, FloorDiv, FloorMod), lambda each: not as_int(each.b)):
+        if any(not as_int(each.b) for each in walk(expr, on=(Div, FloorDiv, FloorMod))):
             return None
         found = simplify(substitute(expr, known)) if known else expr
         return found if count_nodes(found) <= _MOST_NODES else None
