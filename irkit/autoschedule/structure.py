@@ -65,12 +65,18 @@ def operations(root: Stmt) -> int | None:
             total += times * max(lanes, default=1)
             continue
         if isinstance(stmt, For):
-            extent = trip_count(stmt)
+            extent = iterations(stmt)
             if extent is None:
                 return None
             times *= extent
         stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
     return total
+
+
+def iterations(loop: For) -> int | None:
+    """Return how often a loop runs, or None if that is not constant; sizes may be sums."""
+    known = trip_count(loop)
+    return as_int(simplify(loop.end - loop.begin)) if known is None else known
 
 
 def spatial_axes(block: Block) -> list[Axis]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 import irkit
 from irkit import te
 from irkit.autoschedule import Machine, auto_schedule
-from irkit.autoschedule.products.plan import plan_of, plans_of
+from irkit.autoschedule.products.plan import Dots, plan_of, plans_of
 from irkit.autoschedule.products.recognise import product_of
 from irkit.autoschedule.products.schedule_product import apply_plan
 from irkit.core import Recorder, ScheduleError, children, recording, walk
@@ -278,6 +278,19 @@ def test_a_ragged_matrix_times_its_transpose_is_blocked(
     with recording(Recorder()) as recorder:
         auto_schedule(func)
     assert not [each for each in recorder.remarks if "does not apply" in each.text]
+
+
+def test_dot_products_of_a_last_partial_tile_read_nothing_beyond_the_rows() -> None:
+    """A masked load beyond the end of memory is slow even where its mask is false."""
+    func = times_itself(220, 64, turned=False)
+    found = product_of(next(walk(func, on=Block)), {})
+    machine = Machine.with_vectors(32)
+    choice = None if found is None else plan_of(found, machine)
+    assert choice is not None
+    assert isinstance(choice[1], Dots)
+    assert 220 % choice[1].rows
+    lowered = irkit.lower(auto_schedule(func, machine))
+    assert all(load.mask is None for load in walk(lowered, on=Load))
 
 
 def test_packing_is_bounded() -> None:
