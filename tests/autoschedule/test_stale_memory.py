@@ -25,7 +25,7 @@ from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions, set_num_threads
 from tests.autoschedule.products.test_products import arrays_of, product
 
-ROUNDS = 25
+ROUNDS = 15
 SMALLEST = {"float32": 1e-41, "float64": 1e-310}
 """Numbers with fewer bits than others: denormals."""
 
@@ -72,7 +72,6 @@ class Borrower:
 
 CASES = [
     ((100, 100, 100), (False, False), 64),
-    ((101, 103, 97), (True, True), 32),
     ((101, 97, 103), (False, True), 64),
     ((33, 50, 30), (False, True), 16),
 ]
