@@ -53,15 +53,19 @@ def automatic_schedule(
     """
     if not is_unscheduled(func):
         return None
+    try:
+        return _valid_schedule(func, machine, fewest)
+    except Exception as error:  # A schedule nobody asked for must not end a compilation.
+        remark(func, f"left as written: {_reason(error)}")
+        return None
+
+
+def _valid_schedule(func: PrimFunc, machine: Machine, fewest: int) -> Schedule | None:
     size = operations(func.body)
     if size is not None and size < fewest:
         remark(func, f"left as written: {size} operations are fewer than {fewest}")
         return None
-    try:
-        sch = _apply_rules(Schedule(func, check="off"), machine)
-    except Exception as error:
-        remark(func, f"left as written: {_reason(error)}")
-        return None
+    sch = _apply_rules(Schedule(func, check="off"), machine)
     if sch.func is func:
         return None
     problems = verify(sch.func)
@@ -172,7 +176,7 @@ def _attempt(sch: Schedule, work: Callable[[Schedule], None], at: Node, name: st
     trial = sch.copy()
     try:
         work(trial)
-    except Exception as error:  # A schedule nobody asked for must not end a compilation.
+    except Exception as error:  # The other rules may still apply.
         remark(at, f"{name} does not apply: {_reason(error)}")
         return sch
     return sch if trial.func is sch.func else trial

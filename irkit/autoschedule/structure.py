@@ -29,6 +29,9 @@ Estimates = Mapping[Var, int]
 """What a schedule assumes that extents which are not constant are. Nothing depends on it but
 speed."""
 
+MOST_COPIED = 1.5
+"""Bytes that a schedule may need for copies, for each byte of what a reduction reads."""
+
 
 def estimate(extent: Expr, estimates: Estimates) -> int | None:
     """Return the number that an extent is, or is assumed to be; None if it is neither."""
