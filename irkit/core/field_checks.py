@@ -89,15 +89,21 @@ def _decided_by(hint: Any) -> _Decider:
     if origin is Annotated:
         return _decided_by(get_args(hint)[0])
     if origin in (Union, types.UnionType):
-        more = [by for by in map(_decided_by, get_args(hint)) if by != "class"]
-        if not more:
-            return "class"
-        return more[0] if len(more) == 1 else "value"
+        kinds = [_decided_by(each) for each in get_args(hint)]
+        if kinds.count("value") + kinds.count("items") > 1 or "value" in kinds:
+            return "value"
+        if "items" in kinds:
+            return "items"
+        return "class"
     if origin is tuple:
         items = get_args(hint)
         alike = len(items) == 2 and items[1] is Ellipsis and _decided_by(items[0]) == "class"
-        return "items" if alike else "value"
-    return "value" if origin is Literal else "class"
+        if alike:
+            return "items"
+        return "value"
+    if origin is Literal:
+        return "value"
+    return "class"
 
 
 def _check(hint: Any, loose: bool) -> Check:
