@@ -1,6 +1,5 @@
 """Reductions along rows run in lanes, all stages of a row together, with exact results."""
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from irkit.ir import Allocate, Block, For, PrimFunc, as_dtype, interpret, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from irkit.schedule import BlockRef, Schedule
-from tests.draws import sampled
 
 REDUCERS = {"sum": np.sum, "max": np.max, "min": np.min}
 

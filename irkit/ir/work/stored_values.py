@@ -75,8 +75,9 @@ class _Estimate:
         known = {var: value for var, value in inner.items() if value is not None}
         if len(known) < len(inner) or any_node(expr, (Load, Call, InstructionCall)):
             return None
-        if any(not as_int(each.b) for each in walk(expr, on=(Div, FloorDiv, FloorMod))):
-            return None
+        for each in walk(expr):
+            if isinstance(each, (Div, FloorDiv, FloorMod)) and not as_int(each.b):
+                return None
         found = simplify(substitute(expr, known)) if known else expr
         return found if count_nodes(found) <= _MOST_NODES else None
 
