@@ -111,19 +111,22 @@ def guarded_generators(graph: CallGraph, root: Path) -> Iterator[str]:
                 yield f"{named(definition, root)}:{expr.lineno}: {definition.name}"
 
 
-IRKIT = graph_of(ROOT / "irkit")
+@pytest.fixture(scope="module")
+def whole() -> CallGraph:
+    """Return the calls of irkit; to read them takes seconds, which not every worker must spend."""
+    return graph_of(ROOT / "irkit")
 
 
-def test_no_recursive_function_is_called_through_c() -> None:
-    found = list(calls_through_c(IRKIT, ROOT))
+def test_no_recursive_function_is_called_through_c(whole: CallGraph) -> None:
+    found = list(calls_through_c(whole, ROOT))
     wrong = [text for name, text in found if name not in EXCUSED]
     assert not wrong, "\n".join([f"{REMEDY}:", *wrong])
     stale = EXCUSED.keys() - dict(found).keys()
     assert not stale, f"take out of EXCUSED: {sorted(stale)}"
 
 
-def test_no_generator_holds_the_guard() -> None:
-    wrong = list(guarded_generators(IRKIT, ROOT))
+def test_no_generator_holds_the_guard(whole: CallGraph) -> None:
+    wrong = list(guarded_generators(whole, ROOT))
     remedy = "whoever runs a generator would run without a limit; release the guard before a yield"
     assert not wrong, "\n".join([f"{remedy}:", *wrong])
 
