@@ -20,6 +20,7 @@ from irkit.codegen.c.source_file import (
 )
 from irkit.codegen.executor_plan import (
     MOST_BYTES as MOST_BYTES,
+    Branch as Branch,
     Copy as Copy,
     ExecutorPlan as ExecutorPlan,
     KernelCall as KernelCall,
@@ -27,6 +28,7 @@ from irkit.codegen.executor_plan import (
     SizeStep as SizeStep,
     TensorPlace as TensorPlace,
     TensorSpec as TensorSpec,
+    control_flow as control_flow,
     evaluate_sizes as evaluate_sizes,
     refusal as refusal,
 )

@@ -1,7 +1,7 @@
-"""Plan of a model's executor, as data: tensors, their places, kernel calls, copies, and the
-arithmetic on sizes that are only known at the call."""
+"""Plan of a model's executor, as data: tensors, their places, kernel calls, branches, copies, and
+the arithmetic on sizes that are only known at the call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -88,6 +88,19 @@ class KernelCall(msgspec.Struct, frozen=True):
     extents: tuple[Size, ...] = ()
 
 
+class Branch(msgspec.Struct, frozen=True):
+    """Choice between two ranges of calls: those from ``begin`` to before ``middle`` are made where
+    the bool scalar at ``cond`` is true, those from ``middle`` to before ``end`` where it is false.
+
+    Branches are listed in order of ``begin``, an outer one before those inside it.
+    """
+
+    cond: TensorPlace
+    begin: int
+    middle: int
+    end: int
+
+
 class Copy(msgspec.Struct, frozen=True):
     """Copy of bytes at the end of a run.
 
@@ -117,6 +130,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     arena_bytes: Size
     calls: tuple[KernelCall, ...]
     copies: tuple[Copy, ...] = ()
+    branches: tuple[Branch, ...] = ()
     work: dict[str, Work] = {}
     dims: tuple[Dimension, ...] = ()
     sizes: tuple[SizeStep, ...] = ()
@@ -129,6 +143,32 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
         """Return the names of dimensions and computed sizes, in the order of the table that the
         executor reads."""
         return (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
+
+
+FlowEvent = tuple[Literal["call", "if", "else", "end"], int]
+"""The number of a call, or what happens to the branch of a number."""
+
+
+def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
+    """Yield the calls in order, and where branches begin, change sides and end.
+
+    Both sides of a branch have a call, as each writes the result.
+    """
+    opened: list[int] = []
+    waiting = 0
+    for at in range(len(plan.calls) + 1):
+        while opened and at in (plan.branches[opened[-1]].middle, plan.branches[opened[-1]].end):
+            if at == plan.branches[opened[-1]].end:
+                yield "end", opened.pop()
+            else:
+                yield "else", opened[-1]
+                break
+        while waiting < len(plan.branches) and plan.branches[waiting].begin == at:
+            yield "if", waiting
+            opened.append(waiting)
+            waiting += 1
+        if at < len(plan.calls):
+            yield "call", at
 
 
 def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """The graph IR: functions over tensors, as bindings of operators.
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
-to make it); flow, text, verify, interp, memory; patterns (rules as data); codec, level.
+to make it); flow, text, verify, interp; inline (calls become bindings); memory; patterns (rules as
+data); codec, level.
 
 Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
 dimensions that are not surely the same do not broadcast. Operators are data (``ops``): attributes
@@ -49,6 +50,9 @@ from irkit.graph.infer import (
     array_type as array_type,
     type_of as type_of,
     written_type as written_type,
+)
+from irkit.graph.inline import (
+    inline_calls as inline_calls,
 )
 from irkit.graph.input_spec import (
     InputSpec as InputSpec,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.codegen import (
+    Branch,
     Copy,
     ExecutorPlan,
     KernelCall,
@@ -22,6 +23,7 @@ from irkit.graph import (
     Bind,
     Constant,
     GraphFunc,
+    GraphIf,
     Invoke,
     MemoryPlan,
     TensorType,
@@ -148,19 +150,16 @@ class _ExecutorPlanner:
         assert isinstance(func, GraphFunc)
         self.module = module
         self.func = func
-        self.memory = memory = _memory(func)
         self.operators = operators
         self.sizes = size_arithmetic(func)
-        self.slots: dict[tuple[str, int], Size] = {
-            (slot.value, slot.item): slot.offset for slot in memory.slots
-        }
-        self.arena_bytes: Size = memory.size
+        self.arena_bytes: Size = 0
         self.tensors: dict[Value, tuple[_Tensor, ...]] = {}
         self.places: dict[_Tensor, TensorPlace] = {}
         self.params: list[tuple[int, TensorSpec]] = []
         self.blocks: list[bytes] = []
         self.param_bytes = 0
         self.calls: list[KernelCall] = []
+        self.branches: list[Branch] = []
 
     def run(self) -> tuple[ExecutorPlan, bytes]:
         inputs = input_specs(self.func, self.sizes)
@@ -174,10 +173,7 @@ class _ExecutorPlanner:
         names = _names(self.func, "outputs", [unique(tensor.name) for tensor in results])
         narrow = narrow_types(self.func, "outputs")
         copies = self._place_outputs(results)
-        self._place_rooms()
-        for bind in self.func.body.bindings:
-            if isinstance(bind.step, Invoke):
-                self._call(bind, bind.step)
+        self._calls_of(self.func, 0)
         outputs = tuple(
             tensor_spec(self.sizes, result.type, name, narrow.get(name, ""))
             for result, name in zip(results, names, strict=True)
@@ -193,11 +189,72 @@ class _ExecutorPlanner:
             self.arena_bytes,
             tuple(self.calls),
             copies,
+            tuple(self.branches),
             dims=tuple(dimensions_of(self.func).values()),
             sizes=tuple(self.sizes.steps),
             memory=memory,
         )
         return plan, b"".join(self.blocks)
+
+    def _calls_of(self, func: GraphFunc, begin: Size) -> None:
+        """Place the values of a function, from ``begin`` in the arena, and make its calls.
+
+        Functions that it invokes have their values behind its own.
+        """
+        slots, end = self._slots(func, begin)
+        self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
+        for bind in func.body.bindings:
+            if not isinstance(bind.step, (Invoke, GraphIf)):
+                continue
+            results = self.tensors[bind.var]
+            for tensor in results:
+                if tensor not in self.places:
+                    self.places[tensor] = TensorPlace("arena", slots[bind.var.name, tensor.item])
+            if isinstance(bind.step, GraphIf):
+                self._branch(bind, bind.step, end)
+            else:
+                self._invoke(bind, bind.step, results, end)
+
+    def _branch(self, bind: Bind, step: GraphIf, end: Size) -> None:
+        """Make the calls of both sides, which write to the same places."""
+        number, begin = len(self.branches), len(self.calls)
+        (cond,) = self.tensors[step.cond]
+        branch = Branch(self.places[cond], begin, begin, begin)
+        self.branches.append(branch)
+        made: list[int] = []
+        for side in (step.then, step.otherwise):
+            inner = side.bindings[0].step if len(side.bindings) == 1 else None
+            if not isinstance(inner, Invoke) or side.result is not side.bindings[0].var:
+                raise IRKitError(
+                    f"a side of the choice {bind.var.name!r} is not one call", span=bind.span
+                )
+            before = len(self.calls)
+            self._invoke(bind, inner, self.tensors[bind.var], end)
+            made.append(len(self.calls))
+            if made[-1] == before:
+                raise IRKitError(
+                    f"a side of the choice {bind.var.name!r} computes nothing", span=bind.span
+                )
+        self.branches[number] = Branch(branch.cond, begin, *made)
+
+    def _invoke(self, bind: Bind, step: Invoke, results: Sequence[_Tensor], end: Size) -> None:
+        """Call a kernel, or make the calls of a graph function in place of the call of that."""
+        target = self.module[step.function]
+        if not isinstance(target, GraphFunc):
+            self._call(bind, step, results)
+            return
+        for param, arg in zip(target.params, step.args, strict=True):
+            self.tensors[param] = self.tensors[arg]
+        for inside in target.body.bindings:
+            self._bind(inside)
+        found = self.tensors[target.body.result]
+        for tensor, result in zip(found, results, strict=True):
+            if not tensor.computed or tensor in self.places:
+                raise IRKitError(
+                    f"function {target.name!r} does not compute {tensor.name!r}, which it returns"
+                )
+            self.places[tensor] = self.places[result]
+        self._calls_of(target, end)
 
     def _bind(self, bind: Bind) -> None:
         """Record the tensors that a value consists of; tuples share those of their items."""
@@ -212,9 +269,10 @@ class _ExecutorPlanner:
             part = slice(begin, begin + counts[step.index])
             self.tensors[var] = self.tensors[step.value][part]
         elif isinstance(step, Constant):
-            (tensor,) = self.tensors[var] = _stored(var, computed=False)
-            self._param(tensor, step.data.array)
-        elif isinstance(step, Invoke):
+            if var not in self.tensors:  # Otherwise its function is called again.
+                (tensor,) = self.tensors[var] = _stored(var, computed=False)
+                self._param(tensor, step.data.array)
+        elif isinstance(step, (Invoke, GraphIf)):
             self.tensors[var] = _stored(var, computed=True)
         else:
             raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
@@ -230,33 +288,34 @@ class _ExecutorPlanner:
                 copies.append(Copy(TensorPlace("output", number), source, self._bytes(tensor)))
         return tuple(copies)
 
-    def _place_rooms(self) -> None:
-        """Compute where the rooms begin, and place in each the tensors that are in it."""
+    def _slots(self, func: GraphFunc, begin: Size) -> tuple[dict[tuple[str, int], Size], Size]:
+        """Return where each planned tensor of a function is, by value and item, and the end."""
+        memory = _memory(func)
+        what = "the memory of a call"
+        slots = {
+            (slot.value, slot.item): self.sizes.sum(begin, slot.offset, what)
+            for slot in memory.slots
+        }
+        end = self.sizes.sum(begin, memory.size, what)
         tensors = {
             (bind.var.name, tensor.item): tensor
-            for bind in self.func.body.bindings
-            if isinstance(bind.step, Invoke)
+            for bind in func.body.bindings
+            if isinstance(bind.step, (Invoke, GraphIf))
             for tensor in self.tensors[bind.var]
         }
         needed: dict[int, Size] = {}
-        for room in self.memory.rooms:
+        for room in memory.rooms:
             size = self._bytes(tensors[room.value, room.item])
             before = needed.get(room.number, size)
             needed[room.number] = self.sizes.largest(before, size, f"room {room.number}")
         begins: dict[int, Size] = {}
         for number in sorted(needed):
-            begins[number] = self.arena_bytes
-            size = self.sizes.aligned(needed[number], f"room {number}")
-            self.arena_bytes = self.sizes.sum(self.arena_bytes, size, "the memory of a call")
-        for room in self.memory.rooms:
-            self.slots[room.value, room.item] = begins[room.number]
+            begins[number] = end
+            end = self.sizes.sum(end, self.sizes.aligned(needed[number], f"room {number}"), what)
+        slots |= {(room.value, room.item): begins[room.number] for room in memory.rooms}
+        return slots, end
 
-    def _call(self, bind: Bind, step: Invoke) -> None:
-        results = self.tensors[bind.var]
-        for tensor in results:
-            if tensor not in self.places:
-                offset = self.slots[bind.var.name, tensor.item]
-                self.places[tensor] = TensorPlace("arena", offset)
+    def _call(self, bind: Bind, step: Invoke, results: Sequence[_Tensor]) -> None:
         tensors = [t for arg in step.args for t in self.tensors[arg]]
         places = tuple(self.places[tensor] for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace, symbol
+from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace, control_flow, symbol
 from irkit.runtime.call_sizes import CallSizes
 from irkit.runtime.jit import Library
 from irkit.runtime.profile import CallProfile
@@ -24,6 +24,11 @@ class TimedCalls:
         self.sizes = sizes
         self.library = library  # It owns the code.
         self._steps = [self._step(call, addresses) for call in plan.calls]
+        self._flow = list(control_flow(plan))
+        self._conditions = [
+            ctypes.c_uint8.from_address(self._address(branch.cond, addresses))
+            for branch in plan.branches
+        ]
         self.started: list[list[int]] = [[] for _ in plan.calls]
         self.lasted: list[list[int]] = [[] for _ in plan.calls]
 
@@ -47,7 +52,13 @@ class TimedCalls:
         Times are kept where ``keep`` says so: the first runs warm up.
         """
         now = perf_counter_ns
-        for number, (kernel, args) in enumerate(self._steps):
+        skipped: int | None = None
+        for what, number in self._flow:
+            if what != "call":
+                skipped = self._skipped(skipped, what, number)
+            if what != "call" or skipped is not None:
+                continue
+            kernel, args = self._steps[number]
             start = now()
             status = kernel(*args)
             end = now()
@@ -58,8 +69,15 @@ class TimedCalls:
                 self.lasted[number].append(end - start)
         return 0
 
+    def _skipped(self, skipped: int | None, what: str, number: int) -> int | None:
+        """Return the number of the branch whose side is skipped from here on, or None."""
+        if skipped is None:
+            goes = what != "else" and (what == "end" or self._conditions[number].value != 0)
+            return None if goes else number
+        return None if skipped == number else skipped
+
     def result(self) -> tuple[CallProfile, ...]:
-        """Return what was measured."""
+        """Return what was measured, without calls of branches that were never taken."""
         first = min([times[0] for times in self.started if times], default=0)
         return tuple(
             CallProfile(
@@ -73,6 +91,7 @@ class TimedCalls:
             for call, started, lasted in zip(
                 self.plan.calls, self.started, self.lasted, strict=True
             )
+            if lasted
         )
 
 

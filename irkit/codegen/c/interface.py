@@ -11,7 +11,13 @@ from irkit.codegen.c import interface_text
 from irkit.codegen.c.memory_access import element_pointer
 from irkit.codegen.c.source_file import c_symbol, emit_c
 from irkit.codegen.c.types import identifier
-from irkit.codegen.executor_plan import ExecutorPlan, TensorPlace, TensorSpec
+from irkit.codegen.executor_plan import (
+    ExecutorPlan,
+    KernelCall,
+    TensorPlace,
+    TensorSpec,
+    control_flow,
+)
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, dtype as as_dtype
@@ -122,22 +128,37 @@ def _execute(plan: ExecutorPlan, functions: dict[str, PrimFunc]) -> str:
         "    int32_t status;",
         "    (void)inputs, (void)outputs, (void)weights, (void)arena, (void)failed, (void)status;",
     ]
-    for call in plan.calls:
-        func = functions[call.kernel]
-        written = written_buffers(func)
-        args = [
-            f"({element_pointer(param.dtype, constant=param not in written)}){_address(place)}"
-            for param, place in zip(func.params, call.args, strict=True)
-            if isinstance(param, Buffer)
-        ]
-        args += ["NULL"] * call.records
-        lines += [
-            f"    status = {c_symbol(func.name)}({', '.join(args)});",
-            f"    if (status) return *failed = {_quoted(call.node or call.kernel)}, status;",
-        ]
+    indent = "    "
+    for what, number in control_flow(plan):
+        if what == "call":
+            lines += [indent + line for line in _call(plan.calls[number], functions)]
+        elif what == "if":
+            cond = _address(plan.branches[number].cond)
+            lines.append(f"{indent}if (*(const unsigned char *){cond}) {{")
+            indent += "    "
+        else:
+            indent = indent[4:]
+            lines.append(indent + ("}" if what == "end" else "} else {"))
+            indent += "    " * (what == "else")
     for copy in plan.copies:
         lines.append(f"    memcpy({_address(copy.to)}, {_address(copy.source)}, {copy.size});")
     return "\n".join([*lines, "    return 0;", "}"])
+
+
+def _call(call: KernelCall, functions: dict[str, PrimFunc]) -> tuple[str, str]:
+    """Call a kernel, and leave with its status if it failed."""
+    func = functions[call.kernel]
+    written = written_buffers(func)
+    args = [
+        f"({element_pointer(param.dtype, constant=param not in written)}){_address(place)}"
+        for param, place in zip(func.params, call.args, strict=True)
+        if isinstance(param, Buffer)
+    ]
+    args += ["NULL"] * call.records
+    return (
+        f"status = {c_symbol(func.name)}({', '.join(args)});",
+        f"if (status) return *failed = {_quoted(call.node or call.kernel)}, status;",
+    )
 
 
 def _address(place: TensorPlace) -> str:

@@ -1,39 +1,54 @@
-"""If, Loop and Scan: a choice that is known on import is made then, and loops are unrolled."""
+"""If, Loop and Scan: a choice that is known on import is made then, others become choices of the
+graph, and loops are unrolled."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 import onnx
 
+from irkit.core import equal
 from irkit.frontend.onnx.limits import MAX_STEPS
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
-
-Run = Callable[[onnx.GraphProto, Sequence[Value]], "list[Value]"]
-Convert = Callable[[OnnxNode, Run], "list[Value]"]
+from irkit.graph import Builder, TensorType, Value
 
 
-def choice(node: OnnxNode, run: Run) -> list[Value]:
-    """Convert the branch that a known condition chooses; otherwise both, and choose between their
-    results. If these differ in type, the condition decides a shape, and must be known.
+class GraphRunner(Protocol):
+    """What converts the graphs that a node has as attributes; they see the names around them."""
 
+    def run_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+        """Convert a graph for these inputs here."""
+        ...
+
+    def run_aside(self, graph: onnx.GraphProto) -> tuple[Builder, list[Value]]:
+        """Convert a graph without inputs in a body of its own."""
+        ...
+
+
+Convert = Callable[[OnnxNode, GraphRunner], "list[Value]"]
+
+
+def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
+    """Convert the branch that a known condition chooses; otherwise both, of which one runs.
+
+    If their results differ in type, the condition decides a shape, and must be known.
     Source: If-1 to If-25.
     """
     cond = node.input(0)
     then, otherwise = node.graph("then_branch"), node.graph("else_branch")
     if not node.is_known(0):
-        both = run(then, []), run(otherwise, [])
-        kinds = [[node.type(each) for each in found] for found in both]
-        if kinds[0] == kinds[1]:
-            scalar = node.op("reshape", cond, shape=())
-            return [node.op("where", scalar, *pair) for pair in zip(*both, strict=True)]
+        both = [runner.run_aside(then), runner.run_aside(otherwise)]
+        pairs = list(zip(both[0][1], both[1][1], strict=True))
+        same = [isinstance(a.type, TensorType) and equal(a.type, b.type) for a, b in pairs]
+        if pairs and all(same):
+            return node.branch(node.op("reshape", cond, shape=()), *both)
     taken = node.array(0, "condition")
     if taken is None or taken.size != 1:
         raise node.fail("its condition must be one bool")
-    return run(then if bool(taken.reshape(-1)[0]) else otherwise, [])
+    return runner.run_graph(then if bool(taken.reshape(-1)[0]) else otherwise, [])
 
 
-def loop(node: OnnxNode, run: Run) -> list[Value]:
+def loop(node: OnnxNode, runner: GraphRunner) -> list[Value]:
     """Unroll a loop whose number of iterations is known on import.
 
     Source: Loop-1 to Loop-25.
@@ -50,7 +65,7 @@ def loop(node: OnnxNode, run: Run) -> list[Value]:
         if not going:
             break
         number = node.constant(np.array(at, dtype=np.int64))
-        again, *found = run(body, [number, node.constant(np.array(True)), *states])
+        again, *found = runner.run_graph(body, [number, node.constant(np.array(True)), *states])
         states = found[: len(states)]
         outputs.append(found[len(states) :])
         going = bool(node.array_of(again, "condition").reshape(-1)[0])
@@ -59,7 +74,7 @@ def loop(node: OnnxNode, run: Run) -> list[Value]:
     return [*states, *(_stacked(node, each, 0, False) for each in zip(*outputs, strict=True))]
 
 
-def scan(node: OnnxNode, run: Run) -> list[Value]:
+def scan(node: OnnxNode, runner: GraphRunner) -> list[Value]:
     """Unroll a loop over the slices of its last inputs.
 
     Source: Scan-9 to Scan-25.
@@ -90,7 +105,7 @@ def scan(node: OnnxNode, run: Run) -> list[Value]:
             _slice(node, x, axis, steps - 1 - step if back else step)
             for x, axis, back in zip(scanned, along, backwards, strict=True)
         ]
-        found = run(body, [*states, *slices])
+        found = runner.run_graph(body, [*states, *slices])
         states = found[: len(states)]
         outputs.append(found[len(states) :])
     if made and not outputs:

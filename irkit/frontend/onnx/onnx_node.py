@@ -104,6 +104,18 @@ class OnnxNode(NodeAttributes):
         self._known.follow_loops(func, args, items)
         return items
 
+    def branch(self, cond: Value, *sides: tuple[Builder, Sequence[Value]]) -> list[Value]:
+        """Emit a choice by a bool scalar between the results of two bodies, of the same types."""
+        count = len(sides[0][1])
+        then, otherwise = (
+            builder.body(found[0] if count == 1 else builder.tuple(*found, span=self.span))
+            for builder, found in sides
+        )
+        made = self.builder.branch(cond, then, otherwise, name=self.label, span=self.span)
+        if count == 1:
+            return [made]
+        return [self.builder.item(made, at, span=self.span) for at in range(count)]
+
     def sequence(self, items: Sequence[Value]) -> Value:
         """Make a sequence of values."""
         value = self.builder.tuple(*items, name=self.label, span=self.span)

@@ -6,10 +6,10 @@ from typing import overload
 from irkit.core import DTypeError, IRKitError, IRModule, ShapeError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
-from irkit.graph.differentiation.inline import inline_calls
 from irkit.graph.differentiation.reverse import ReverseSweep, is_float
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
+from irkit.graph.inline import inline_calls
 from irkit.graph.nodes import Value
 from irkit.graph.tensor import Binding, constant, tensor_of
 from irkit.graph.types import TensorType

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from irkit.core import IRKitError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import AppliedOp, zeros_like
-from irkit.graph.differentiation.inline import copy_body
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
+from irkit.graph.inline import copy_body
 from irkit.graph.nodes import Bind, Body, Constant, GraphIf, Invoke, Op, Tuple, TupleGet, Value
 from irkit.graph.ops import attributes
 from irkit.graph.tensor import Binding, TensorExpr, tensor_of

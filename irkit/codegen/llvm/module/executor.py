@@ -3,7 +3,14 @@ one that computes the sizes which are only known at the call."""
 
 from collections.abc import Sequence
 
-from irkit.codegen.executor_plan import ExecutorPlan, KernelCall, Size, SizeStep, TensorPlace
+from irkit.codegen.executor_plan import (
+    ExecutorPlan,
+    KernelCall,
+    Size,
+    SizeStep,
+    TensorPlace,
+    control_flow,
+)
 from irkit.codegen.llvm.builder.types import quoted, symbol
 
 ENTRY, SIZES = "irkit_run", "irkit_sizes"
@@ -28,20 +35,18 @@ def emit_executor(plan: ExecutorPlan) -> str:
     lines.append("entry:")
     numbers = _loaded_sizes(plan, lines)
     places = _addresses(plan, numbers, lines)
-    for number, call in enumerate(plan.calls):
-        scalars, extents = ([f"i64 {numbers[s]}" for s in s] for s in (call.scalars, call.extents))
-        buffers = [f"ptr {places[place]}" for place in call.args]
-        args = ", ".join([*scalars, *buffers, *extents, *["ptr null"] * call.records])
-        lines += [
-            f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
-            f"  %f{number} = icmp ne i32 %s{number}, 0",
-            f"  br i1 %f{number}, label %fail{number}, label %next{number}",
-            f"fail{number}:",
-            f"  %w{number} = zext i32 %s{number} to i64",
-            f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
-            f"  ret i64 %c{number}",
-            f"next{number}:",
-        ]
+    for what, number in control_flow(plan):
+        if what == "call":
+            lines += _call(plan.calls[number], number, numbers, places)
+        elif what == "if":
+            lines += [
+                f"  %b{number}.byte = load i8, ptr {places[plan.branches[number].cond]}",
+                f"  %b{number} = icmp ne i8 %b{number}.byte, 0",
+                f"  br i1 %b{number}, label %then{number}, label %else{number}",
+                f"then{number}:",
+            ]
+        else:
+            lines += [f"  br label %end{number}", f"{what}{number}:"]
     lines += [
         f"  call void @llvm.memcpy.p0.p0.i64(ptr {places[copy.to]}, ptr {places[copy.source]}, "
         f"i64 {numbers[copy.size]}, i1 false)"
@@ -49,6 +54,25 @@ def emit_executor(plan: ExecutorPlan) -> str:
     ]
     lines += ["  ret i64 0", "}", *(_size_program(plan) if plan.dims else [])]
     return "\n".join([*lines, ""])
+
+
+def _call(
+    call: KernelCall, number: int, numbers: "_Numbers", places: dict[TensorPlace, str]
+) -> list[str]:
+    """Call a kernel, and leave with its number and status if it failed."""
+    scalars, extents = ([f"i64 {numbers[s]}" for s in s] for s in (call.scalars, call.extents))
+    buffers = [f"ptr {places[place]}" for place in call.args]
+    args = ", ".join([*scalars, *buffers, *extents, *["ptr null"] * call.records])
+    return [
+        f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
+        f"  %f{number} = icmp ne i32 %s{number}, 0",
+        f"  br i1 %f{number}, label %fail{number}, label %next{number}",
+        f"fail{number}:",
+        f"  %w{number} = zext i32 %s{number} to i64",
+        f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
+        f"  ret i64 %c{number}",
+        f"next{number}:",
+    ]
 
 
 class _Numbers(dict[Size, str]):
@@ -80,6 +104,7 @@ def _loaded_sizes(plan: ExecutorPlan, lines: list[str]) -> _Numbers:
 
 def _places(plan: ExecutorPlan) -> list[TensorPlace]:
     used = [place for call in plan.calls for place in call.args]
+    used += [branch.cond for branch in plan.branches]
     return used + [place for copy in plan.copies for place in (copy.to, copy.source)]
 
 
