@@ -1,5 +1,5 @@
-"""Plan of a model's executor, as data: tensors, their places, kernel calls, branches, copies, and
-the arithmetic on sizes that are only known at the call."""
+"""Plan of a model's executor, as data: tensors, their places, kernel calls, branches, loops,
+copies, and the arithmetic on sizes that are only known at the call."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -88,11 +88,20 @@ class KernelCall(msgspec.Struct, frozen=True):
     extents: tuple[Size, ...] = ()
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Copy(msgspec.Struct, frozen=True):
+    """Copy of bytes.
+
+    At the end of a run, it serves an output that is also an input, a parameter or another output.
+    """
+
+    to: TensorPlace
+    source: TensorPlace
+    size: Size
+
+
+class Branch(msgspec.Struct, frozen=True, tag=True):
     """Choice between two ranges of calls: those from ``begin`` to before ``middle`` are made where
     the bool scalar at ``cond`` is true, those from ``middle`` to before ``end`` where it is false.
-
-    Branches are listed in order of ``begin``, an outer one before those inside it.
     """
 
     cond: TensorPlace
@@ -101,20 +110,42 @@ class Branch(msgspec.Struct, frozen=True):
     end: int
 
 
-class Copy(msgspec.Struct, frozen=True):
-    """Copy of bytes at the end of a run.
-
-    It serves an output that is also an input, a parameter or another output.
-    """
+class Row(msgspec.Struct, frozen=True):
+    """Copy of a row that an iteration computes to the table ``to`` of ``rows`` rows, which is 0
+    before. Units: ``size`` in bytes, that of a row."""
 
     to: TensorPlace
     source: TensorPlace
     size: Size
+    rows: Size
+
+
+class Repeat(msgspec.Struct, frozen=True, tag=True):
+    """Repetition of the calls from ``begin`` to before ``end`` while the bool scalar at ``cond`` is
+    true and the i64 at ``number``, which counts iterations, is less than that at ``count`` and the
+    number of rows.
+
+    ``enter`` are copies before the first iteration, of the condition and the state; ``carry`` those
+    after each, then ``rows``.
+    """
+
+    begin: int
+    end: int
+    number: TensorPlace
+    count: TensorPlace
+    cond: TensorPlace
+    enter: tuple[Copy, ...]
+    carry: tuple[Copy, ...]
+    rows: tuple[Row, ...] = ()
+
+
+Region = Branch | Repeat
 
 
 class ExecutorPlan(msgspec.Struct, frozen=True):
     """Everything a run does.
 
+    ``regions`` are branches and loops over ``calls``, an outer one before those inside it.
     Units: sizes in bytes; ``params`` has the offset of each parameter in the parameter block.
     ``work`` says what one run of a kernel computes and moves, for kernels of which that is known.
     ``dims`` are the dimensions that the shapes of inputs bind at the call, ``sizes`` the arithmetic
@@ -130,7 +161,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     arena_bytes: Size
     calls: tuple[KernelCall, ...]
     copies: tuple[Copy, ...] = ()
-    branches: tuple[Branch, ...] = ()
+    regions: tuple[Region, ...] = ()
     work: dict[str, Work] = {}
     dims: tuple[Dimension, ...] = ()
     sizes: tuple[SizeStep, ...] = ()
@@ -145,26 +176,27 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
         return (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
 
 
-FlowEvent = tuple[Literal["call", "if", "else", "end"], int]
-"""The number of a call, or what happens to the branch of a number."""
+FlowKind = Literal["call", "if", "else", "loop", "end"]
+FlowEvent = tuple[FlowKind, int]
+"""The number of a call, or what happens to the region of a number."""
 
 
 def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
-    """Yield the calls in order, and where branches begin, change sides and end.
+    """Yield the calls in order, and where branches and loops begin, change sides and end.
 
-    Both sides of a branch have a call, as each writes the result.
+    Both sides of a branch have a call, as each writes the result; so has a loop.
     """
     opened: list[int] = []
     waiting = 0
     for at in range(len(plan.calls) + 1):
-        while opened and at in (plan.branches[opened[-1]].middle, plan.branches[opened[-1]].end):
-            if at == plan.branches[opened[-1]].end:
-                yield "end", opened.pop()
-            else:
+        while opened and plan.regions[opened[-1]].end == at:
+            yield "end", opened.pop()
+        if opened:
+            inner = plan.regions[opened[-1]]
+            if isinstance(inner, Branch) and inner.middle == at:
                 yield "else", opened[-1]
-                break
-        while waiting < len(plan.branches) and plan.branches[waiting].begin == at:
-            yield "if", waiting
+        while waiting < len(plan.regions) and plan.regions[waiting].begin == at:
+            yield "if" if isinstance(plan.regions[waiting], Branch) else "loop", waiting
             opened.append(waiting)
             waiting += 1
         if at < len(plan.calls):

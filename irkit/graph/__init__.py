@@ -82,6 +82,7 @@ from irkit.graph.nodes import (
     Body as Body,
     Constant as Constant,
     GraphIf as GraphIf,
+    GraphLoop as GraphLoop,
     GraphStep as GraphStep,
     Invoke as Invoke,
     Lambda as Lambda,

@@ -25,6 +25,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
@@ -34,7 +35,7 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.ops import as_attrs
-from irkit.graph.types import TensorType, Type
+from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import DType, ExprLike, PrimFunc, as_dtype, index
 
 
@@ -175,6 +176,24 @@ class Builder:
     ) -> Value:
         """Choose between the results of two bodies."""
         return self.emit(GraphIf(cond, then, otherwise), name, span=span)
+
+    def loop(
+        self,
+        function: str,
+        count: Value,
+        cond: Value,
+        state: Sequence[Value],
+        others: Sequence[Value] = (),
+        *,
+        rows: Sequence[TensorType] = (),
+        name: str = "loop",
+        span: Span | None = None,
+    ) -> Value:
+        """Call a function of the module repeatedly, as ``GraphLoop`` says; ``rows`` are the types
+        of the results that have a row for each iteration."""
+        kinds = (tensor_type((), "i64"), *(value.type for value in state), *rows)
+        step = GraphLoop(function, count, cond, tuple(state), tuple(others))
+        return self.emit(step, name, type=TupleType(kinds), span=span)
 
     def emit(
         self,

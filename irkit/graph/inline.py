@@ -18,6 +18,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     Invoke,
     Lambda,
     Op,
@@ -137,6 +138,12 @@ class _Inliner:
             case Apply(callee, args):
                 given = tuple(scope[arg] for arg in args)
                 return self._called(scope[callee], given, bind, builder)
+            case GraphLoop(function, count, cond, state, others):
+                number, flag = (_tensor(scope[each], bind) for each in (count, cond))
+                given = (tuple(_tensor(scope[v], bind) for v in some) for some in (state, others))
+                step = GraphLoop(function, number, flag, *given)
+                value = builder.emit(step, bind.var.name, type=bind.var.type, span=bind.span)
+                return _opened(builder, value)
             case Invoke():
                 return self._invoked(bind.step, scope, bind, builder)
             case step:

@@ -12,8 +12,12 @@ from irkit.codegen.c.memory_access import element_pointer
 from irkit.codegen.c.source_file import c_symbol, emit_c
 from irkit.codegen.c.types import identifier
 from irkit.codegen.executor_plan import (
+    Branch,
+    Copy,
     ExecutorPlan,
     KernelCall,
+    Region,
+    Repeat,
     TensorPlace,
     TensorSpec,
     control_flow,
@@ -132,16 +136,18 @@ def _execute(plan: ExecutorPlan, functions: dict[str, PrimFunc]) -> str:
     for what, number in control_flow(plan):
         if what == "call":
             lines += [indent + line for line in _call(plan.calls[number], functions)]
-        elif what == "if":
-            cond = _address(plan.branches[number].cond)
-            lines.append(f"{indent}if (*(const unsigned char *){cond}) {{")
-            indent += "    "
-        else:
+            continue
+        region = plan.regions[number]
+        if what in ("else", "end"):
+            inside = _carried(region) if isinstance(region, Repeat) else []
+            lines += [indent + line for line in inside]
             indent = indent[4:]
-            lines.append(indent + ("}" if what == "end" else "} else {"))
-            indent += "    " * (what == "else")
+        before = _entered(region) if what == "loop" and isinstance(region, Repeat) else []
+        lines += [indent + line for line in before]
+        lines.append(indent + _header(region, what))
+        indent += "    " * (what != "end")
     for copy in plan.copies:
-        lines.append(f"    memcpy({_address(copy.to)}, {_address(copy.source)}, {copy.size});")
+        lines.append(f"    {_copied(copy)}")
     return "\n".join([*lines, "    return 0;", "}"])
 
 
@@ -159,6 +165,45 @@ def _call(call: KernelCall, functions: dict[str, PrimFunc]) -> tuple[str, str]:
         f"status = {c_symbol(func.name)}({', '.join(args)});",
         f"if (status) return *failed = {_quoted(call.node or call.kernel)}, status;",
     )
+
+
+def _header(region: Region, what: str) -> str:
+    """Return the line at which a region begins, changes sides or ends."""
+    if what in ("else", "end"):
+        return "} else {" if what == "else" else "}"
+    cond = f"*(const unsigned char *){_address(region.cond)}"
+    if isinstance(region, Branch):
+        return f"if ({cond}) {{"
+    number = f"*(int64_t *){_address(region.number)}"
+    limits = [f"*(const int64_t *){_address(region.count)}", *(str(r.rows) for r in region.rows)]
+    return f"while ({cond}{''.join(f' && {number} < {limit}' for limit in limits)}) {{"
+
+
+def _entered(loop: Repeat) -> list[str]:
+    """Return what is done before the first iteration."""
+    return [
+        *map(_copied, loop.enter),
+        *(f"memset({_address(row.to)}, 0, (size_t){row.size} * {row.rows});" for row in loop.rows),
+        f"*(int64_t *){_address(loop.number)} = 0;",
+    ]
+
+
+def _carried(loop: Repeat) -> list[str]:
+    """Return what is done after each iteration."""
+    number = f"*(int64_t *){_address(loop.number)}"
+    return [
+        *map(_copied, loop.carry),
+        *(
+            f"memcpy((unsigned char *){_address(row.to)} + {number} * {row.size}, "
+            f"{_address(row.source)}, {row.size});"
+            for row in loop.rows
+        ),
+        f"++{number};",
+    ]
+
+
+def _copied(copy: Copy) -> str:
+    return f"memcpy({_address(copy.to)}, {_address(copy.source)}, {copy.size});"
 
 
 def _address(place: TensorPlace) -> str:

@@ -21,10 +21,11 @@ After::
             y: f32[4] = y_else
         return y
 
-and the functions ``y_then``, which returns ``exp(x)``, and ``y_else``, which copies ``x``, are added.
+and the functions ``y_then``, which returns ``exp(x)``, and ``y_else``, which copies ``x``, are
+added.
 """
 
-from irkit.core import IRModule, UniqueNames, substitute, symbols_bound
+from irkit.core import IRModule, UniqueNames, substitute, symbols_bound, walk
 from irkit.graph import (
     Apply,
     ArrayData,
@@ -33,6 +34,7 @@ from irkit.graph import (
     Constant,
     GraphFunc,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Op,
@@ -52,13 +54,18 @@ def outline_branches(mod: IRModule) -> IRModule:
     """Make a graph function of each side of each choice, which then invokes it.
 
     The function takes the values from outside that the side uses; constants of one element are
-    repeated in it. What a side returns without computing it is copied.
+    repeated in it. What a side returns without computing it is copied, and so is what a function
+    that a loop calls returns.
     """
     names = UniqueNames(mod)
     changed: dict[str, GraphFunc] = {}
     waiting = [func for func in mod.functions.values() if isinstance(func, GraphFunc)]
+    looped = {step.function for func in waiting for step in walk(func.body, GraphLoop)}
     while waiting:
         func = waiting.pop(0)
+        if func.name in looped:
+            body = _with_own_results(func.body, {param: param for param in func.params})
+            func = func if body is func.body else func.replace(body=body)
         outlined, made = _outlined(func, mod, names)
         changed[func.name] = outlined
         waiting += made

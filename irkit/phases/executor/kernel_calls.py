@@ -7,6 +7,7 @@ from irkit.core import IRKitError, IRModule, walk
 from irkit.graph import (
     Bind,
     GraphFunc,
+    GraphLoop,
     Invoke,
     TensorType,
     dimensions_of,
@@ -31,11 +32,12 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     seen, waiting = {main.name}, [main]
     while waiting:
         for bind in walk(waiting.pop().body, Bind):
-            if not isinstance(bind.step, Invoke) or bind.step.function not in module:
+            if not isinstance(bind.step, (Invoke, GraphLoop)) or bind.step.function not in module:
                 continue
             name = bind.step.function
             target = module[name]
             if not isinstance(target, GraphFunc):
+                assert isinstance(bind.step, Invoke), "the verifier checks loops"
                 found = _problems(target, bind, bind.step, dims)
                 problems += [f"{name!r} {what}" for what in found]
             elif name not in seen:

@@ -7,11 +7,22 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import IRKitError, IRModule, walk
+from irkit.core import IRKitError, IRModule, same, walk
 from irkit.fuzz.generators.graphs.graph_samples import draw_graph
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.picks import picks_of
-from irkit.graph import Apply, Bind, Builder, GraphFunc, GraphIf, arrays_of, interpret, parse
+from irkit.graph import (
+    Apply,
+    Bind,
+    Builder,
+    GraphFunc,
+    GraphIf,
+    arrays_of,
+    interpret,
+    parse,
+    parse_module,
+    verify,
+)
 
 X = np.array([-1.0, 2.0, 0.5, 3.0], np.float32)
 
@@ -124,7 +135,7 @@ def test_a_choice_by_a_constant_is_made_when_it_is_compiled() -> None:
         otherwise.body(otherwise.op("negative", x)),
     )
     model = irkit.compile(IRModule({"main": b.finish(taken)}))
-    assert not model.plan.branches
+    assert not model.plan.regions
     assert len(model.plan.calls) == 1
 
 
@@ -141,3 +152,55 @@ def test_functions_of_a_module_are_inlined_and_recursion_is_refused() -> None:
     loop = parse('def half(x: f32[4]):\n    y: f32[4] = call("half", x)\n    return y\n')
     with pytest.raises(IRKitError, match="cannot inline a recursive function: 'main' calls"):
         irkit.compile(IRModule({"main": main, "half": loop}))
+
+
+STEP = """
+def step(i: i64[()], a: f32[4], total: f32[()], w: f32[4]):
+    s: f32[4] = multiply(a, w)
+    t: f32[()] = sum(s, axes=(0,), keepdims=False)
+    u: f32[()] = add(total, t)
+    l: f32[()] = constant([100.0])
+    g: bool[()] = less(u, l)
+    r: (bool[()], f32[4], f32[()], f32[4], f32[()]) = (g, s, u, a, u)
+    return r
+"""
+MAIN = """
+def main(x: f32[4], w: f32[4], n: i64[()], c: bool[()]):
+    z: f32[()] = constant([0.0])
+    y: (i64[()], f32[4], f32[()], f32[6, 4], f32[6]) = loop("step", n, c, (x, z), (w,))
+    return y
+"""
+
+
+def looped(x: np.ndarray, w: np.ndarray, n: int, c: bool) -> list[np.ndarray]:
+    """Compute what the loop means, in NumPy."""
+    rows, totals = np.zeros((6, 4), np.float32), np.zeros(6, np.float32)
+    made, total = 0, np.float32(0)
+    while c and made < min(n, 6):
+        rows[made] = x
+        x = x * w
+        total = np.float32(total + x.sum())
+        totals[made] = total
+        c, made = bool(total < 100), made + 1
+    return [np.array(made), x, total, rows, totals]
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 3, 6, 9])
+def test_a_loop_keeps_its_state_and_its_rows(n: int) -> None:
+    module = IRModule({"main": parse(MAIN), "step": parse(STEP)})
+    assert verify(module) == []
+    assert same(parse_module(module.script()), module)
+    model = irkit.compile(module)
+    for factor in (1.0, 2.0, 5.0):
+        for c in (False, True):
+            w = np.full(4, factor, np.float32)
+            inputs = {"x": X, "w": w, "n": np.array(n), "c": np.array(c)}
+            expected = looped(X, w, n, c)
+            meant = list(arrays_of(interpret(module, inputs)))
+            found = list(model.run(inputs).values())
+            for one, two, three in zip(expected, meant, found, strict=True):
+                np.testing.assert_allclose(two, one, rtol=1e-6)
+                np.testing.assert_allclose(three, one, rtol=1e-6)
+            assert len(model.profile(inputs, runs=1).calls) == (
+                len(model.plan.calls) if c and n > 0 else 0
+            )
