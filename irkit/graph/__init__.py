@@ -112,6 +112,9 @@ from irkit.graph.ops.packed_weights import (
     packed as packed,
     unpacked as unpacked,
 )
+from irkit.graph.outline import (
+    outlined as outlined,
+)
 from irkit.graph.patterns.graph_facts import (
     GraphFacts as GraphFacts,
 )

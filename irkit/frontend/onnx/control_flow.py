@@ -1,5 +1,5 @@
-"""If, Loop and Scan: a choice that is known on import is made then, others become choices of the
-graph, and loops are unrolled."""
+"""If, Loop and Scan: a choice that is known on import is made then, and a loop of few known
+iterations is unrolled; others become choices and loops of the graph."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -7,10 +7,12 @@ from typing import Protocol
 import numpy as np
 import onnx
 
-from irkit.core import equal
-from irkit.frontend.onnx.limits import MAX_STEPS
-from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.core import ShapeError, equal
+from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
+from irkit.frontend.onnx.loop_body import LoopBody, ScannedInputs
+from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
 from irkit.graph import Builder, TensorType, Value
+from irkit.ir import as_int
 
 
 class GraphRunner(Protocol):
@@ -24,8 +26,14 @@ class GraphRunner(Protocol):
         """Convert a graph without inputs in a body of its own."""
         ...
 
+    def run_inside(
+        self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
+    ) -> list[Value]:
+        """Convert a graph in a body that has these inputs."""
+        ...
 
-Convert = Callable[[OnnxNode, GraphRunner], "list[Value]"]
+
+Convert = Callable[[OnnxNode, GraphRunner], "list[Value] | Counted"]
 
 
 def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
@@ -48,20 +56,33 @@ def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
     return runner.run_graph(then if bool(taken.reshape(-1)[0]) else otherwise, [])
 
 
-def loop(node: OnnxNode, runner: GraphRunner) -> list[Value]:
-    """Unroll a loop whose number of iterations is known on import.
+def loop(node: OnnxNode, runner: GraphRunner) -> list[Value] | Counted:
+    """Unroll a loop of few iterations, or make it a loop of the graph.
 
     Source: Loop-1 to Loop-25.
     """
-    count, cond = node.array(0, "number of iterations"), node.array(1, "condition")
-    if count is None:
-        raise node.fail("it has no number of iterations, so it cannot be unrolled")
+    number, cond = node.optional(0), node.optional(1)
+    known = node.array(0, "number of iterations") if node.is_known(0) else None
+    count = None if known is None else max(int(known.reshape(-1)[0]), 0)
+    stops = cond is not None and not node.is_known(1)
+    if count is not None and count <= UNROLLED and not stops:
+        return _unrolled(node, runner, count)
+    try:
+        return _kept(node, runner, number, cond, count)
+    except (UnknownShape, ShapeError):
+        # What depends on the number of the iteration, or grows, is known once it is unrolled.
+        if count is None or stops:
+            raise
+        return _unrolled(node, runner, count)
+
+
+def _unrolled(node: OnnxNode, runner: GraphRunner, count: int) -> list[Value]:
+    cond = node.array(1, "condition")
     body, states = node.graph("body"), [node.input(at) for at in range(2, len(node.inputs))]
     outputs: list[list[Value]] = []
-    wanted = max(int(count.reshape(-1)[0]), 0)
-    _check_steps(node, wanted)
+    _check_steps(node, count)
     going = cond is None or bool(cond.reshape(-1)[0])
-    for at in range(wanted):
+    for at in range(count):
         if not going:
             break
         number = node.constant(np.array(at, dtype=np.int64))
@@ -74,58 +95,114 @@ def loop(node: OnnxNode, runner: GraphRunner) -> list[Value]:
     return [*states, *(_stacked(node, each, 0, False) for each in zip(*outputs, strict=True))]
 
 
+def _kept(
+    node: OnnxNode,
+    runner: GraphRunner,
+    number: Value | None,
+    cond: Value | None,
+    count: int | None,
+) -> list[Value] | Counted:
+    """Make a loop of the graph. Outputs of each iteration have room for all, and are cut where the
+    condition can stop it before."""
+    states = [node.input(at) for at in range(2, len(node.inputs))]
+    made = LoopBody(node, states)
+    found = runner.run_inside(
+        node.graph("body"), [made.number, made.true, *made.state], made.builder
+    )
+    if len(found) < 1 + len(states):
+        raise node.fail(f"its body has {len(found)} outputs for {len(states)} states")
+    again, *found = found
+    rows = found[len(states) :]
+    if rows and count is None:
+        raise node.fail(
+            "it has outputs for each iteration, and how many it makes at most is not known; its "
+            "first input can say so"
+        )
+    most = node.constant(np.array(INT64_MAX)) if number is None else number
+    stops = not node.is_true(again) or (cond is not None and not node.is_known(1))
+    results = made.finish(
+        node.op("reshape", most, shape=()),
+        made.outer_true if cond is None else node.op("reshape", cond, shape=()),
+        again,
+        found[: len(states)],
+        [(row, count or 0) for row in rows],
+    )
+    if not rows or not stops:
+        return results[1:]
+    axes = (*[None] * len(states), *[0] * len(rows))
+    return Counted(tuple(results[1:]), axes, results[0])
+
+
 def scan(node: OnnxNode, runner: GraphRunner) -> list[Value]:
-    """Unroll a loop over the slices of its last inputs.
+    """Loop over the slices of the last inputs: unrolled if there are few.
 
     Source: Scan-9 to Scan-25.
     """
     if node.version < 9:
         raise node.fail("version 8, which has a batch axis, is not supported")
-    count = node.integer("num_scan_inputs")
-    given = [node.input(at) for at in range(len(node.inputs))]
-    if not 1 <= count <= len(given):
-        raise node.fail(f"num_scan_inputs is {count} of {len(given)} inputs")
-    body, states, scanned = node.graph("body"), given[:-count], given[-count:]
-    made = len(body.output) - len(states)
-    axes = node.integers("scan_input_axes", (0,) * count)
-    backwards = node.integers("scan_input_directions", (0,) * count)
-    out_axes = node.integers("scan_output_axes", (0,) * made)
-    turned = node.integers("scan_output_directions", (0,) * made)
-    if not (len(axes) == len(backwards) == count and len(out_axes) == len(turned) == made):
-        raise node.fail("an attribute does not have one number for each input or output")
-    along = [node.axis(axis, node.rank(x)) for axis, x in zip(axes, scanned, strict=True)]
-    extents = {node.shape(x)[axis] for x, axis in zip(scanned, along, strict=True)}
-    if len(extents) != 1:
-        raise node.fail(f"its inputs have {sorted(extents)} slices")
-    (steps,) = extents
+    scanned = ScannedInputs(node)
+    count = as_int(scanned.steps)
+    if count is not None and count <= UNROLLED:
+        return _unrolled_scan(node, runner, scanned, count)
+    try:
+        return _kept_scan(node, runner, scanned)
+    except (UnknownShape, ShapeError):
+        if count is None:
+            raise
+        return _unrolled_scan(node, runner, scanned, count)
+
+
+def _unrolled_scan(
+    node: OnnxNode, runner: GraphRunner, scanned: ScannedInputs, steps: int
+) -> list[Value]:
     _check_steps(node, steps)
-    outputs: list[list[Value]] = []
+    states, outputs = scanned.states, list[list[Value]]()
     for step in range(steps):
-        slices = [
-            _slice(node, x, axis, steps - 1 - step if back else step)
-            for x, axis, back in zip(scanned, along, backwards, strict=True)
-        ]
-        found = runner.run_graph(body, [*states, *slices])
+        found = runner.run_graph(scanned.body, [*states, *scanned.slices(step)])
         states = found[: len(states)]
         outputs.append(found[len(states) :])
-    if made and not outputs:
+    if scanned.made and not outputs:
         raise node.fail("it has outputs for each slice, but no slices")
     stacked = [
         _stacked(node, each, axis, bool(back))
-        for each, axis, back in zip(zip(*outputs, strict=True), out_axes, turned, strict=True)
+        for each, axis, back in zip(
+            zip(*outputs, strict=True), scanned.out_axes, scanned.turned, strict=True
+        )
     ]
     return [*states, *stacked]
+
+
+def _kept_scan(node: OnnxNode, runner: GraphRunner, scanned: ScannedInputs) -> list[Value]:
+    states = scanned.states
+    made = LoopBody(node, states)
+    slices = scanned.slices_in(made)
+    found = runner.run_inside(scanned.body, [*made.state, *slices], made.builder)
+    rows = [(row, scanned.steps) for row in found[len(states) :]]
+    _, *results = made.finish(
+        scanned.count(), made.outer_true, made.true, found[: len(states)], rows
+    )
+    stacked = [
+        _placed(node, each, axis, bool(back))
+        for each, axis, back in zip(
+            results[len(states) :], scanned.out_axes, scanned.turned, strict=True
+        )
+    ]
+    return [*results[: len(states)], *stacked]
+
+
+def _placed(node: OnnxNode, rows: Value, axis: int, backwards: bool) -> Value:
+    """Return rows along the first axis in the order and along the axis that are wanted."""
+    if backwards:
+        rows = node.op("slice", rows, begins=(-1,), ends=(-INT64_MAX,), strides=(-1,), axes=(0,))
+    at = node.axis(axis, node.rank(rows))
+    order = list(range(1, node.rank(rows)))
+    order.insert(at, 0)
+    return rows if at == 0 else node.op("transpose", rows, axes=tuple(order))
 
 
 def _check_steps(node: OnnxNode, steps: int) -> None:
     if steps > MAX_STEPS:
         raise node.fail(f"{steps} iterations: up to {MAX_STEPS} are unrolled")
-
-
-def _slice(node: OnnxNode, x: Value, axis: int, at: int) -> Value:
-    shape = node.shape(x)
-    cut = node.op("slice", x, begins=(at,), ends=(at + 1,), strides=(1,), axes=(axis,))
-    return node.op("reshape", cut, shape=(*shape[:axis], *shape[axis + 1 :]))
 
 
 def _stacked(node: OnnxNode, parts: Sequence[Value], axis: int, backwards: bool) -> Value:

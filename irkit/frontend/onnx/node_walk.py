@@ -103,6 +103,12 @@ class NodeWalk:
         builder = self.builder.inner()
         return builder, self._run(graph, [], builder)
 
+    def run_inside(
+        self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
+    ) -> list[Value]:
+        """Convert a graph that is an attribute, in a body that has these inputs."""
+        return self._run(graph, inputs, builder)
+
     def _run(
         self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
     ) -> list[Value]:

@@ -168,6 +168,12 @@ class OnnxNode(NodeAttributes):
         self._known[value] = array
         return value if narrow is None else self.as_narrow(value, narrow)
 
+    def constant_in(self, builder: Builder, array: NDArray[np.generic]) -> Value:
+        """Emit an array in a body inside that where the node is."""
+        value = builder.constant(array, name=f"{self.label}_const", span=self.span)
+        self._known[value] = array
+        return value
+
     def input(self, at: int) -> Value:
         """Return a required input."""
         value = self.optional(at)
@@ -211,6 +217,11 @@ class OnnxNode(NodeAttributes):
     def is_known(self, at: int) -> bool:
         """Return True if the value of an input is known on import."""
         return self.optional(at) in self._known
+
+    def is_true(self, value: Value) -> bool:
+        """Return True if a value is known to be one true bool."""
+        known = self._known.get(value)
+        return known is not None and known.size == 1 and bool(known.reshape(-1)[0])
 
     def at_least_0(self, size: Dim) -> Dim:
         """Return a size, or 0 where it would be negative."""

@@ -25,13 +25,12 @@ and the functions ``y_then``, which returns ``exp(x)``, and ``y_else``, which co
 added.
 """
 
-from irkit.core import IRModule, UniqueNames, substitute, symbols_bound, walk
+from irkit.core import IRModule, UniqueNames, walk
 from irkit.graph import (
     Apply,
     ArrayData,
     Bind,
     Body,
-    Constant,
     GraphFunc,
     GraphIf,
     GraphLoop,
@@ -42,9 +41,10 @@ from irkit.graph import (
     TupleGet,
     TupleType,
     Value,
+    bindings_of,
     constants_of,
+    outlined,
     type_of,
-    used_inside,
 )
 from irkit.transform import define_pass
 
@@ -64,8 +64,7 @@ def outline_branches(mod: IRModule) -> IRModule:
     while waiting:
         func = waiting.pop(0)
         if func.name in looped:
-            body = _with_own_results(func.body, {param: param for param in func.params})
-            func = func if body is func.body else func.replace(body=body)
+            func = _with_own_results(func)
         outlined, made = _outlined(func, mod, names)
         changed[func.name] = outlined
         waiting += made
@@ -77,7 +76,6 @@ def _outlined(
 ) -> tuple[GraphFunc, list[GraphFunc]]:
     """Return a function whose choices are of calls, and the functions that they call."""
     constants = constants_of(func)
-    known = {v: data for v, data in constants.items() if all(e == 1 for e in data.shape)}
     made: list[GraphFunc] = []
     bindings: list[Bind] = []
     for bind in func.body.bindings:
@@ -86,7 +84,9 @@ def _outlined(
             sides = [step.then, step.otherwise]
             for at, word in enumerate(("then", "else")):
                 if not _is_call(sides[at], mod):
-                    inner, sides[at] = _function(sides[at], names(f"{bind.var.name}_{word}"), known)
+                    inner, sides[at] = _function(
+                        sides[at], names(f"{bind.var.name}_{word}"), constants
+                    )
                     made.append(inner)
             step = GraphIf(step.cond, *sides)
         bindings.append(bind.replace(step=step) if step is not bind.step else bind)
@@ -103,26 +103,17 @@ def _is_call(side: Body, mod: IRModule) -> bool:
     return isinstance(step, Invoke) and isinstance(mod.functions.get(step.function), GraphFunc)
 
 
-def _function(side: Body, name: str, known: dict[Value, ArrayData]) -> tuple[GraphFunc, Body]:
+def _function(side: Body, name: str, constants: dict[Value, ArrayData]) -> tuple[GraphFunc, Body]:
     """Return the function of a side, and the side that invokes it."""
-    own = set(symbols_bound(side))
-    outer = [value for value in dict.fromkeys(used_inside(side)) if value not in own]
-    args = tuple(value for value in outer if value not in known)
-    given = {value: Value(value.name, value.type) for value in outer}
-    constants = [Bind(given[v], Constant(known[v])) for v in outer if v in known]
-    inner = substitute(side, given)
-    func = GraphFunc(
-        name,
-        tuple(given[value] for value in args),
-        _with_own_results(Body((*constants, *inner.bindings), inner.result), given),
-    )
+    func, args = outlined(name, (), side, constants)
     var = Value(name, side.result.type)
-    return func, Body((Bind(var, Invoke(name, args)),), var)
+    return _with_own_results(func), Body((Bind(var, Invoke(name, args)),), var)
 
 
-def _with_own_results(body: Body, given: dict[Value, Value]) -> Body:
-    """Return a body whose results are each computed by a step of its own: others are copied."""
-    names = UniqueNames(value.name for value in (*given.values(), *symbols_bound(body)))
+def _with_own_results(func: GraphFunc) -> GraphFunc:
+    """Return a function whose results are each computed by a step of its own: others are copied."""
+    body = func.body
+    names = UniqueNames(value.name for value in (*func.params, *bindings_of(func)))
     added: list[Bind] = []
 
     def bound(step: GraphStep, name: str) -> Value:
@@ -145,6 +136,6 @@ def _with_own_results(body: Body, given: dict[Value, Value]) -> Body:
             item = bound(Op("identity", (item,)), f"{item.name}_copy")
         results.append(item)
     if not added:
-        return body
+        return func
     found = results[0] if body.result is items[0] else bound(Tuple(tuple(results)), "results")
-    return Body((*body.bindings, *added), found)
+    return func.replace(body=Body((*body.bindings, *added), found))
