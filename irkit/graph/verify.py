@@ -213,8 +213,9 @@ def _all_match(wanted: Sequence[Type], given: Sequence[Type]) -> bool:
 
 def _row(kind: Type) -> Type:
     """Return the type of one row of a tensor; what has none stays, and matches no row."""
-    has_rows = isinstance(kind, TensorType) and kind.shape
-    return TensorType(kind.shape[1:], kind.dtype) if has_rows else TupleType((kind,))
+    if isinstance(kind, TensorType) and kind.shape:
+        return TensorType(kind.shape[1:], kind.dtype)
+    return TupleType((kind,))
 
 
 def _written(kinds: Sequence[Type]) -> str:

@@ -13,6 +13,7 @@ from irkit.graph.inline import inline_calls
 from irkit.graph.nodes import Value
 from irkit.graph.tensor import Binding, constant, tensor_of
 from irkit.graph.types import TensorType
+from irkit.graph.unroll import unroll_graph_loops
 
 # What an input and an output share, or what a caller cuts, has no meaning for gradients.
 _REFUSED_ATTRS = {
@@ -70,7 +71,7 @@ def _gradient(
     for name, reason in _REFUSED_ATTRS.items():
         if attrs.get(name):
             raise IRKitError(f"cannot differentiate {func.name!r}: {reason}", span=func.span)
-    plain = inline_calls(func, module)
+    plain = inline_calls(*_without_loops(func, module))
     result = plain.body.result
     if not is_float(result) or not isinstance(result.type, TensorType) or result.type.shape:
         raise ShapeError(
@@ -131,3 +132,15 @@ def _wanted(func: GraphFunc, plain: GraphFunc, wrt: Sequence[str] | str | None) 
                 f"{written_type(known[name].type)}"
             )
     return [known[name] for name in names]
+
+
+def _without_loops(func: GraphFunc, module: IRModule | None) -> tuple[GraphFunc, IRModule | None]:
+    """Return a function, and the module of its calls, with loops unrolled."""
+    if module is None:
+        return func, None
+    plain = {
+        name: unroll_graph_loops(each, module)
+        for name, each in module.functions.items()
+        if isinstance(each, GraphFunc)
+    }
+    return unroll_graph_loops(func, module), module.with_functions(plain)
