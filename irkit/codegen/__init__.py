@@ -27,7 +27,7 @@ from irkit.codegen.executor_plan import (
     KernelCall as KernelCall,
     Region as Region,
     Repeat as Repeat,
-    Row as Row,
+    RowCopy as RowCopy,
     Size as Size,
     SizeStep as SizeStep,
     TensorPlace as TensorPlace,

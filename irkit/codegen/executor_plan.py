@@ -110,7 +110,7 @@ class Branch(msgspec.Struct, frozen=True, tag=True):
     end: int
 
 
-class Row(msgspec.Struct, frozen=True):
+class RowCopy(msgspec.Struct, frozen=True):
     """Copy of a row that an iteration computes to the table ``to`` of ``rows`` rows, which is 0
     before. Units: ``size`` in bytes, that of a row."""
 
@@ -136,7 +136,7 @@ class Repeat(msgspec.Struct, frozen=True, tag=True):
     cond: TensorPlace
     enter: tuple[Copy, ...]
     carry: tuple[Copy, ...]
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RowCopy, ...] = ()
 
 
 Region = Branch | Repeat

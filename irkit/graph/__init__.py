@@ -1,7 +1,7 @@
 """The graph IR: functions over tensors, as bindings of operators.
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
-to make it); flow, text, verify, interp; inline (calls become bindings); memory; patterns (rules as
+to make it); flow, text, verify, interp; functions (inline, outline); memory; patterns (rules as
 data); codec, level.
 
 Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
@@ -46,13 +46,16 @@ from irkit.graph.flow import (
 from irkit.graph.function import (
     GraphFunc as GraphFunc,
 )
+from irkit.graph.functions.inline import (
+    inline_calls as inline_calls,
+)
+from irkit.graph.functions.outline import (
+    outlined as outlined,
+)
 from irkit.graph.infer import (
     array_type as array_type,
     type_of as type_of,
     written_type as written_type,
-)
-from irkit.graph.inline import (
-    inline_calls as inline_calls,
 )
 from irkit.graph.input_spec import (
     InputSpec as InputSpec,
@@ -111,9 +114,6 @@ from irkit.graph.ops.packed_weights import (
     MIDDLE as MIDDLE,
     packed as packed,
     unpacked as unpacked,
-)
-from irkit.graph.outline import (
-    outlined as outlined,
 )
 from irkit.graph.patterns.graph_facts import (
     GraphFacts as GraphFacts,

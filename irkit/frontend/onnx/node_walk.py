@@ -10,7 +10,7 @@ import onnx
 from numpy.typing import NDArray
 
 from irkit.core import IRKitError, ShapeError, Span
-from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known import KnownArrays

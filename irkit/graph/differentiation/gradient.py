@@ -8,12 +8,12 @@ from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
 from irkit.graph.differentiation.reverse import ReverseSweep, is_float
 from irkit.graph.function import GraphFunc
+from irkit.graph.functions.inline import inline_calls
+from irkit.graph.functions.unroll import unroll_graph_loops
 from irkit.graph.infer import written_type
-from irkit.graph.inline import inline_calls
 from irkit.graph.nodes import Value
 from irkit.graph.tensor import Binding, constant, tensor_of
 from irkit.graph.types import TensorType
-from irkit.graph.unroll import unroll_graph_loops
 
 # What an input and an output share, or what a caller cuts, has no meaning for gradients.
 _REFUSED_ATTRS = {

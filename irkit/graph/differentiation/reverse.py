@@ -11,7 +11,7 @@ from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import AppliedOp, zeros_like
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
-from irkit.graph.inline import copy_body
+from irkit.graph.functions.inline import copy_body
 from irkit.graph.nodes import (
     Bind,
     Body,

@@ -15,7 +15,7 @@ from irkit.codegen import (
     KernelCall,
     Region,
     Repeat,
-    Row,
+    RowCopy,
     Size,
     TensorPlace,
     TensorSpec,
@@ -237,10 +237,10 @@ class _ExecutorPlanner:
     def _copy(self, to: _Tensor, source: _Tensor) -> Copy:
         return Copy(self.places[to], self.places[source], self._bytes(to))
 
-    def _row(self, to: _Tensor, source: _Tensor) -> Row:
+    def _row(self, to: _Tensor, source: _Tensor) -> RowCopy:
         row = self._bytes(to, TensorType(to.type.shape[1:], to.type.dtype))
         rows = self.sizes.extent(to.type.shape[0], f"the rows of {to.name!r}")
-        return Row(self.places[to], self.places[source], row, rows)
+        return RowCopy(self.places[to], self.places[source], row, rows)
 
     def _invoke(self, bind: Bind, step: Invoke, results: Sequence[_Tensor], end: Size) -> None:
         """Call a kernel, or make the calls of a graph function in place of the call of that."""

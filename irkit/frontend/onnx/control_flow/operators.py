@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 
 from irkit.core import ShapeError, equal
+from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
-from irkit.frontend.onnx.loop_body import LoopBody, ScannedInputs
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import as_int
