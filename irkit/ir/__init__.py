@@ -325,5 +325,6 @@ from irkit.ir.verify.statements import (
 )
 from irkit.ir.work import (
     Work as Work,
+    stored_values as stored_values,
     work_of as work_of,
 )
