@@ -70,7 +70,6 @@ GRAPH = Pipeline(
             0,
             "graph",
             (
-                inline_functions,
                 simplify_graph,
                 multiply_dequantized,
                 fold_zero_points,
@@ -87,6 +86,7 @@ GRAPH = Pipeline(
             1,
             "kernels",
             (
+                inline_functions,
                 outline_branches,
                 fuse_ops,
                 lower_to_loops,

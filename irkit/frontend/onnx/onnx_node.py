@@ -112,9 +112,12 @@ class OnnxNode(NodeAttributes):
             for builder, found in sides
         )
         made = self.builder.branch(cond, then, otherwise, name=self.label, span=self.span)
-        if count == 1:
-            return [made]
-        return [self.builder.item(made, at, span=self.span) for at in range(count)]
+        items = (
+            [made]
+            if count == 1
+            else [self.builder.item(made, at, span=self.span) for at in range(count)]
+        )
+        return [self.alike(item, like) for item, like in zip(items, sides[0][1], strict=True)]
 
     def sequence(self, items: Sequence[Value]) -> Value:
         """Make a sequence of values."""
@@ -249,6 +252,11 @@ class OnnxNode(NodeAttributes):
         """Note that a value has a narrow type in the model, and return it."""
         self._known.narrow[value] = kind
         return value
+
+    def alike(self, value: Value, other: Value) -> Value:
+        """Note that a value has the type in the model that another has, and return it."""
+        kind = self.narrow_type(other)
+        return value if kind is None else self.as_narrow(value, kind)
 
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
         origin = self._known.origin(value).name

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from irkit.core import substitute, symbols_bound
+from irkit.core import Span, substitute, symbols_bound
 from irkit.graph.arrays import ArrayData
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
@@ -16,17 +16,18 @@ def outlined(
     params: tuple[Value, ...],
     body: Body,
     constants: Mapping[Value, ArrayData] = _NOTHING,
+    span: Span | None = None,
 ) -> tuple[GraphFunc, tuple[Value, ...]]:
     """Return a function of a body, and what it takes behind its parameters: the values from outside
     that the body uses.
 
-    Those among ``constants`` that have one element are repeated in the function.
+    Those among ``constants`` that have one element are repeated in the function, at ``span``.
     """
     own = {*params, *symbols_bound(body)}
     outer = [value for value in dict.fromkeys(used_inside(body)) if value not in own]
     known = {v: constants[v] for v in outer if v in constants and _is_one(constants[v])}
     given = {value: Value(value.name, value.type) for value in outer}
-    repeated = [Bind(given[value], Constant(data)) for value, data in known.items()]
+    repeated = [Bind(given[value], Constant(data), span) for value, data in known.items()]
     inner = substitute(body, given)
     args = tuple(value for value in outer if value not in known)
     func = GraphFunc(

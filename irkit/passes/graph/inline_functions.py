@@ -18,7 +18,7 @@ After::
 """
 
 from irkit.core import Function, IRModule, walk
-from irkit.graph import GraphFunc, Invoke, Lambda, inline_calls
+from irkit.graph import GraphFunc, GraphLoop, Invoke, Lambda, inline_calls
 from irkit.transform import define_pass
 
 
@@ -40,4 +40,7 @@ def inline_functions(mod: IRModule) -> IRModule:
             if (used or groups) and not any(("fused", True) in group.attrs for group in groups):
                 changes[name] = inline_calls(func, mod)
                 called |= used
-    return mod.with_functions({**changes, **dict.fromkeys(called - {"main"})})
+    after = mod.with_functions(changes)
+    funcs = [func for func in after.functions.values() if isinstance(func, GraphFunc)]
+    kept = {step.function for func in funcs for step in walk(func.body, (Invoke, GraphLoop))}
+    return after.with_functions(dict.fromkeys(called - kept - {"main"}))

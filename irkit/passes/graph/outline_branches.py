@@ -25,7 +25,7 @@ and the functions ``y_then``, which returns ``exp(x)``, and ``y_else``, which co
 added.
 """
 
-from irkit.core import IRModule, UniqueNames, walk
+from irkit.core import IRModule, Span, UniqueNames, walk
 from irkit.graph import (
     Apply,
     ArrayData,
@@ -64,7 +64,7 @@ def outline_branches(mod: IRModule) -> IRModule:
     while waiting:
         func = waiting.pop(0)
         if func.name in looped:
-            func = _with_own_results(func)
+            func = _with_own_results(func, func.span)
         outlined, made = _outlined(func, mod, names)
         changed[func.name] = outlined
         waiting += made
@@ -84,9 +84,8 @@ def _outlined(
             sides = [step.then, step.otherwise]
             for at, word in enumerate(("then", "else")):
                 if not _is_call(sides[at], mod):
-                    inner, sides[at] = _function(
-                        sides[at], names(f"{bind.var.name}_{word}"), constants
-                    )
+                    name = names(f"{bind.var.name}_{word}")
+                    inner, sides[at] = _function(sides[at], name, constants, bind.span)
                     made.append(inner)
             step = GraphIf(step.cond, *sides)
         bindings.append(bind.replace(step=step) if step is not bind.step else bind)
@@ -103,39 +102,50 @@ def _is_call(side: Body, mod: IRModule) -> bool:
     return isinstance(step, Invoke) and isinstance(mod.functions.get(step.function), GraphFunc)
 
 
-def _function(side: Body, name: str, constants: dict[Value, ArrayData]) -> tuple[GraphFunc, Body]:
+def _function(
+    side: Body, name: str, constants: dict[Value, ArrayData], span: Span | None
+) -> tuple[GraphFunc, Body]:
     """Return the function of a side, and the side that invokes it."""
-    func, args = outlined(name, (), side, constants)
+    func, args = outlined(name, (), side, constants, span)
     var = Value(name, side.result.type)
-    return _with_own_results(func), Body((Bind(var, Invoke(name, args)),), var)
+    return _with_own_results(func, span), Body((Bind(var, Invoke(name, args), span),), var)
 
 
-def _with_own_results(func: GraphFunc) -> GraphFunc:
-    """Return a function whose results are each computed by a step of its own: others are copied."""
+def _with_own_results(func: GraphFunc, span: Span | None) -> GraphFunc:
+    """Return a function whose results are each computed by a step of its own: others are copied,
+    at ``span`` if they are not bound in it."""
     body = func.body
     names = UniqueNames(value.name for value in (*func.params, *bindings_of(func)))
     added: list[Bind] = []
+    bind_of = {bind.var: bind for bind in body.bindings}
 
-    def bound(step: GraphStep, name: str) -> Value:
-        added.append(Bind(Value(names(name), type_of(step)), step))
+    def bound(step: GraphStep, name: str, value: Value) -> Value:
+        at = bind_of[value].span if value in bind_of else span
+        added.append(Bind(Value(names(name), type_of(step)), step, at))
         return added[-1].var
 
-    bind_of = {bind.var: bind for bind in body.bindings}
     last, items = bind_of.get(body.result), (body.result,)
     if isinstance(body.result.type, TupleType):
         count = len(body.result.type.items)
         items = (
             last.step.items
             if last is not None and isinstance(last.step, Tuple)
-            else tuple(bound(TupleGet(body.result, at), body.result.name) for at in range(count))
+            else tuple(
+                bound(TupleGet(body.result, at), body.result.name, body.result)
+                for at in range(count)
+            )
         )
     results: list[Value] = []
     for item in items:
         is_own = item in bind_of and isinstance(bind_of[item].step, (Op, Invoke, Apply, GraphIf))
         if not is_own or item in results:
-            item = bound(Op("identity", (item,)), f"{item.name}_copy")
+            item = bound(Op("identity", (item,)), f"{item.name}_copy", item)
         results.append(item)
     if not added:
         return func
-    found = results[0] if body.result is items[0] else bound(Tuple(tuple(results)), "results")
+    found = (
+        results[0]
+        if body.result is items[0]
+        else bound(Tuple(tuple(results)), "results", body.result)
+    )
     return func.replace(body=Body((*body.bindings, *added), found))

@@ -23,7 +23,7 @@ class LoopBody:
         self.true = node.constant_in(self.builder, np.array(True))
         self.number = self.builder.param(f"{node.label}_number", (), "i64")
         self.state = [
-            _alike(node, self.builder.param(f"{node.label}_state", node.type(value)), value)
+            node.alike(self.builder.param(f"{node.label}_state", node.type(value)), value)
             for value in initial
         ]
 
@@ -53,7 +53,7 @@ class LoopBody:
         result = builder.tuple(flag, *state, *(row for row, _ in rows), span=self.node.span)
         params = (self.number, *self.state)
         name = f"{self.node.label}_body"
-        func, others = outlined(name, params, Body(tuple(builder.bindings), result))
+        func, others = outlined(name, params, Body(tuple(builder.bindings), result), span=node.span)
         kinds = [
             TensorType((index(steps), *self.node.type(row).shape), self.node.type(row).dtype)
             for row, steps in rows
@@ -65,14 +65,8 @@ class LoopBody:
         )  # fmt: skip
         like = [count, *initial, *(row for row, _ in rows)]
         return [
-            _alike(node, outer.item(made, at, span=node.span), each) for at, each in enumerate(like)
+            node.alike(outer.item(made, at, span=node.span), each) for at, each in enumerate(like)
         ]
-
-
-def _alike(node: OnnxNode, value: Value, other: Value) -> Value:
-    """Note that a value has the type in the model that another has."""
-    kind = node.narrow_type(other)
-    return value if kind is None else node.as_narrow(value, kind)
 
 
 class ScannedInputs:

@@ -71,9 +71,11 @@ def loop(node: OnnxNode, runner: GraphRunner) -> list[Value] | Counted:
         return _kept(node, runner, number, cond, count)
     except (UnknownShape, ShapeError):
         # What depends on the number of the iteration, or grows, is known once it is unrolled.
-        if count is None or stops:
+        if number is None:
             raise
-        return _unrolled(node, runner, count)
+        known = node.array(0, "number of iterations")
+        assert known is not None
+        return _unrolled(node, runner, max(int(known.reshape(-1)[0]), 0))
 
 
 def _unrolled(node: OnnxNode, runner: GraphRunner, count: int) -> list[Value]:
@@ -113,11 +115,15 @@ def _kept(
         raise node.fail(f"its body has {len(found)} outputs for {len(states)} states")
     again, *found = found
     rows = found[len(states) :]
-    if rows and count is None:
+    if rows and number is None:
         raise node.fail(
             "it has outputs for each iteration, and how many it makes at most is not known; its "
             "first input can say so"
         )
+    if rows and count is None:
+        node.array(0, "number of iterations")
+    if number is None and node.is_true(again) and (cond is None or node.is_true(cond)):
+        raise node.fail("it never ends: it has no number of iterations, and its condition holds")
     most = node.constant(np.array(INT64_MAX)) if number is None else number
     stops = not node.is_true(again) or (cond is not None and not node.is_known(1))
     results = made.finish(
