@@ -20,13 +20,19 @@ from irkit.codegen.c.source_file import (
 )
 from irkit.codegen.executor_plan import (
     MOST_BYTES as MOST_BYTES,
+    Branch as Branch,
     Copy as Copy,
     ExecutorPlan as ExecutorPlan,
+    FlowKind as FlowKind,
     KernelCall as KernelCall,
+    Region as Region,
+    Repeat as Repeat,
+    RowCopy as RowCopy,
     Size as Size,
     SizeStep as SizeStep,
     TensorPlace as TensorPlace,
     TensorSpec as TensorSpec,
+    control_flow as control_flow,
     evaluate_sizes as evaluate_sizes,
     refusal as refusal,
 )

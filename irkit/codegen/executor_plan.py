@@ -1,7 +1,7 @@
-"""Plan of a model's executor, as data: tensors, their places, kernel calls, copies, and the
-arithmetic on sizes that are only known at the call."""
+"""Plan of a model's executor, as data: tensors, their places, kernel calls, branches, loops,
+copies, and the arithmetic on sizes that are only known at the call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -89,9 +89,9 @@ class KernelCall(msgspec.Struct, frozen=True):
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """Copy of bytes at the end of a run.
+    """Copy of bytes.
 
-    It serves an output that is also an input, a parameter or another output.
+    At the end of a run, it serves an output that is also an input, a parameter or another output.
     """
 
     to: TensorPlace
@@ -99,9 +99,53 @@ class Copy(msgspec.Struct, frozen=True):
     size: Size
 
 
+class Branch(msgspec.Struct, frozen=True, tag=True):
+    """Choice between two ranges of calls: those from ``begin`` to before ``middle`` are made where
+    the bool scalar at ``cond`` is true, those from ``middle`` to before ``end`` where it is false.
+    """
+
+    cond: TensorPlace
+    begin: int
+    middle: int
+    end: int
+
+
+class RowCopy(msgspec.Struct, frozen=True):
+    """Copy of a row that an iteration computes to the table ``to`` of ``rows`` rows, which is 0
+    before. Units: ``size`` in bytes, that of a row."""
+
+    to: TensorPlace
+    source: TensorPlace
+    size: Size
+    rows: Size
+
+
+class Repeat(msgspec.Struct, frozen=True, tag=True):
+    """Repetition of the calls from ``begin`` to before ``end`` while the bool scalar at ``cond`` is
+    true and the i64 at ``number``, which counts iterations, is less than that at ``count`` and the
+    number of rows.
+
+    ``enter`` are copies before the first iteration, of the condition and the state; ``carry`` those
+    after each, then ``rows``.
+    """
+
+    begin: int
+    end: int
+    number: TensorPlace
+    count: TensorPlace
+    cond: TensorPlace
+    enter: tuple[Copy, ...]
+    carry: tuple[Copy, ...]
+    rows: tuple[RowCopy, ...] = ()
+
+
+Region = Branch | Repeat
+
+
 class ExecutorPlan(msgspec.Struct, frozen=True):
     """Everything a run does.
 
+    ``regions`` are branches and loops over ``calls``, an outer one before those inside it.
     Units: sizes in bytes; ``params`` has the offset of each parameter in the parameter block.
     ``work`` says what one run of a kernel computes and moves, for kernels of which that is known.
     ``dims`` are the dimensions that the shapes of inputs bind at the call, ``sizes`` the arithmetic
@@ -117,6 +161,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     arena_bytes: Size
     calls: tuple[KernelCall, ...]
     copies: tuple[Copy, ...] = ()
+    regions: tuple[Region, ...] = ()
     work: dict[str, Work] = {}
     dims: tuple[Dimension, ...] = ()
     sizes: tuple[SizeStep, ...] = ()
@@ -129,6 +174,33 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
         """Return the names of dimensions and computed sizes, in the order of the table that the
         executor reads."""
         return (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
+
+
+FlowKind = Literal["call", "if", "else", "loop", "end"]
+FlowEvent = tuple[FlowKind, int]
+"""The number of a call, or what happens to the region of a number."""
+
+
+def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
+    """Yield the calls in order, and where branches and loops begin, change sides and end.
+
+    Both sides of a branch have a call, as each writes the result; so has a loop.
+    """
+    opened: list[int] = []
+    waiting = 0
+    for at in range(len(plan.calls) + 1):
+        while opened and plan.regions[opened[-1]].end == at:
+            yield "end", opened.pop()
+        if opened:
+            inner = plan.regions[opened[-1]]
+            if isinstance(inner, Branch) and inner.middle == at:
+                yield "else", opened[-1]
+        while waiting < len(plan.regions) and plan.regions[waiting].begin == at:
+            yield "if" if isinstance(plan.regions[waiting], Branch) else "loop", waiting
+            opened.append(waiting)
+            waiting += 1
+        if at < len(plan.calls):
+            yield "call", at
 
 
 def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[str, int]:

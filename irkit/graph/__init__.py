@@ -1,7 +1,8 @@
 """The graph IR: functions over tensors, as bindings of operators.
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
-to make it); flow, text, verify, interp, memory; patterns (rules as data); codec, level.
+to make it); flow, text, verify, interp; functions (inline, outline); memory; patterns (rules as
+data); codec, level.
 
 Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
 dimensions that are not surely the same do not broadcast. Operators are data (``ops``): attributes
@@ -46,6 +47,12 @@ from irkit.graph.flow import (
 from irkit.graph.function import (
     GraphFunc as GraphFunc,
 )
+from irkit.graph.functions.inline import (
+    inline_calls as inline_calls,
+)
+from irkit.graph.functions.outline import (
+    outlined as outlined,
+)
 from irkit.graph.infer import (
     array_type as array_type,
     type_of as type_of,
@@ -79,6 +86,7 @@ from irkit.graph.nodes import (
     Body as Body,
     Constant as Constant,
     GraphIf as GraphIf,
+    GraphLoop as GraphLoop,
     GraphStep as GraphStep,
     Invoke as Invoke,
     Lambda as Lambda,

@@ -25,6 +25,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
@@ -34,7 +35,7 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.ops import as_attrs
-from irkit.graph.types import TensorType, Type
+from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import DType, ExprLike, PrimFunc, as_dtype, index
 
 
@@ -54,12 +55,12 @@ class Builder:
         name: str = "main",
         *,
         names: UniqueNames | None = None,
-        kernels: dict[str, PrimFunc] | None = None,
+        functions: dict[str, PrimFunc | GraphFunc] | None = None,
     ) -> None:
         self.name = name
         self.names = UniqueNames() if names is None else names
-        self.kernels: dict[str, PrimFunc] = {} if kernels is None else kernels
-        """Loop functions that are called, by name; the module of the function must hold them."""
+        self.functions: dict[str, PrimFunc | GraphFunc] = {} if functions is None else functions
+        """Functions that are called, by name; the module of the function must hold them."""
         self._params: list[Value] = []
         self._bindings: list[Bind] = []
         self._bound: set[Value] = set()
@@ -136,20 +137,25 @@ class Builder:
     ) -> Value:
         """Call a loop function, which writes a result of the given type to its last parameters.
 
-        It joins ``kernels``, under another name if that is taken, or once if it is there already.
+        It joins ``functions``, as ``define`` says.
         """
+        return self.emit(Invoke(self.define(func), args), name or func.name, type=type, span=span)
+
+    def define(self, func: "PrimFunc | GraphFunc") -> str:
+        """Add a function to ``functions``, under another name if that is taken, or once if it is
+        there already; return its name."""
         called, number = func.name, 1
         while called == self.name or (
-            called in self.kernels and not same(self.kernels[called], func)
+            called in self.functions and not same(self.functions[called], func)
         ):
             number += 1
             called = f"{func.name}_{number}"
-        self.kernels.setdefault(called, func.replace(name=called))
-        return self.emit(Invoke(called, args), name or func.name, type=type, span=span)
+        self.functions.setdefault(called, func.replace(name=called))
+        return called
 
     def inner(self) -> "Builder":
         """Open a nested body."""
-        return Builder(names=self.names, kernels=self.kernels)
+        return Builder(names=self.names, functions=self.functions)
 
     def function(
         self,
@@ -175,6 +181,24 @@ class Builder:
     ) -> Value:
         """Choose between the results of two bodies."""
         return self.emit(GraphIf(cond, then, otherwise), name, span=span)
+
+    def loop(
+        self,
+        function: str,
+        count: Value,
+        cond: Value,
+        state: Sequence[Value],
+        others: Sequence[Value] = (),
+        *,
+        rows: Sequence[TensorType] = (),
+        name: str = "loop",
+        span: Span | None = None,
+    ) -> Value:
+        """Call a function of the module repeatedly, as ``GraphLoop`` says; ``rows`` are the types
+        of the results that have a row for each iteration."""
+        kinds = (tensor_type((), "i64"), *(value.type for value in state), *rows)
+        step = GraphLoop(function, count, cond, tuple(state), tuple(others))
+        return self.emit(step, name, type=TupleType(kinds), span=span)
 
     def emit(
         self,

@@ -7,6 +7,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
@@ -29,7 +30,7 @@ def type_of(step: GraphStep) -> Type:
     """Infer the type of a step.
 
     Raises: ShapeError, DTypeError, OptionError or IRKitError if operands do not fit; AssertionError
-    for ``Invoke``, whose type only its module knows.
+    for ``Invoke`` and ``GraphLoop``, whose type only their module knows.
     """
     match step:
         case Op(name, args, attrs):
@@ -48,8 +49,8 @@ def type_of(step: GraphStep) -> Type:
             return result.type
         case GraphIf(cond, then, otherwise):
             return _chosen(cond, then, otherwise)
-        case Invoke():
-            raise AssertionError("the type of an Invoke is declared where it is bound")
+        case Invoke() | GraphLoop():
+            raise AssertionError("the type of a call by name is declared where it is bound")
         case _:
             raise AssertionError(f"no type rule for {type(step).__name__}")
 

@@ -14,6 +14,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
@@ -158,8 +159,32 @@ class _Machine:
                 if isinstance(target, GraphFunc):
                     return self._call(target, self._called(None, bind, scope), given)
                 return self._loops(step, given, bind.var, scope)
+            case GraphLoop() as step:
+                return self._loop(step, bind, scope)
             case step:
                 return self._plain(step, scope)
+
+    def _loop(self, step: GraphLoop, bind: Bind, scope: CallEnvironment) -> Result:
+        target = self._target(step.function)
+        if not isinstance(target, GraphFunc) or not isinstance(bind.var.type, TupleType):
+            raise IRKitError(f"{step.function!r} is not a graph function that can be looped over")
+        state = [scope[value] for value in step.state]
+        others = [scope[value] for value in step.others]
+        rows = [
+            cast(Array, self._widened(_result_array(cast(TensorType, kind), scope.sizes)))
+            for kind in bind.var.type.items[1 + len(state) :]
+        ]
+        most = min([int(cast(Array, scope[step.count])), *(len(each) for each in rows)])
+        made, goes_on = 0, bool(scope[step.cond])
+        while goes_on and made < most:
+            given: list[Result] = [np.array(made, np.int64), *state, *others]
+            found = self._call(target, self._called(None, bind, scope), given)
+            again, *found = cast("tuple[Result, ...]", found)
+            state, goes_on = found[: len(state)], bool(again)
+            for each, row in zip(rows, found[len(state) :], strict=True):
+                each[made] = row
+            made += 1
+        return (np.array(made, np.int64), *state, *rows)
 
     def _called(
         self, outer: CallEnvironment | None, bind: Bind, scope: CallEnvironment

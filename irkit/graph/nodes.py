@@ -55,6 +55,24 @@ class Invoke(GraphStep, frozen=True, eq=False):
     args: tuple[Value, ...]
 
 
+class GraphLoop(GraphStep, frozen=True, eq=False):
+    """Repeated calls of a graph function of the module by name.
+
+    The function takes the number of the iteration (i64, from 0), the state and ``others``, and
+    returns a tuple: whether to go on (bool), the next state, and a row for each further tensor of
+    the result. The result is a tuple: the number of iterations, the last state, and the rows along
+    a new first axis. At most ``count`` iterations are made, and none unless ``cond`` holds; where
+    there are rows, no more than the first axis holds, and rows of iterations that were not made
+    are 0.
+    """
+
+    function: str
+    count: Value
+    cond: Value
+    state: tuple[Value, ...]
+    others: tuple[Value, ...]
+
+
 class Tuple(GraphStep, frozen=True, eq=False):
     """A tuple of values."""
 

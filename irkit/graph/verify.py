@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from irkit.core import IRKitError, IRModule, Node, Problem, children, deep_recursion, equal
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
-from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
+from irkit.graph.nodes import Bind, Body, GraphIf, GraphLoop, GraphStep, Invoke, Lambda, Value
 from irkit.graph.types import TensorType, TupleType, Type
-from irkit.ir import Buffer, Const, PrimFunc
+from irkit.ir import BOOL, I64, Buffer, Const, PrimFunc
 
 
 def verify(program: GraphFunc | IRModule) -> list[Problem]:
@@ -66,6 +66,9 @@ class _GraphChecker:
         if isinstance(step, Invoke):
             self._check_invoke(step, bind)
             return
+        if isinstance(step, GraphLoop):
+            self._check_loop(step, bind)
+            return
         found = self._inferred(step, bind)
         if found is not None and not equal(found, declared):
             self._report(
@@ -94,6 +97,40 @@ class _GraphChecker:
             )
         elif isinstance(target, PrimFunc):
             self._check_loops(step, bind, target)
+
+    def _check_loop(self, step: GraphLoop, bind: Bind) -> None:
+        """Check the types of a loop against those of the function that it calls."""
+        number, flag = TensorType((), I64), TensorType((), BOOL)
+        for value, kind in ((step.count, number), (step.cond, flag)):
+            if value.type != kind:
+                self._report(
+                    f"loop {bind.var.name!r}: {value.name} must be {written_type(kind)}, found "
+                    f"{written_type(value.type)}",
+                    bind,
+                )
+        if self.module is None:
+            return
+        target = self.module.functions.get(step.function)
+        if not isinstance(target, GraphFunc):
+            self._report(f"no graph function {step.function!r} in the module to loop over", bind)
+            return
+        state = [value.type for value in step.state]
+        wanted = [number, *state, *(value.type for value in step.others)]
+        made = bind.var.type.items if isinstance(bind.var.type, TupleType) else ()
+        rows = made[1 + len(state) :]
+        found = target.body.result.type
+        results = list(found.items) if isinstance(found, TupleType) else []
+        own = [param.type for param in target.params]
+        fits = _all_match(own, wanted) and _all_match(list(made), [number, *state, *rows])
+        fits = fits and _all_match(results, [flag, *state, *map(_row, rows)])
+        if not fits:
+            self._report(
+                f"loop {bind.var.name!r}: {step.function!r} takes {_written(own)} and returns "
+                f"{_written(results)}; expected {_written(wanted)}, and {_written([flag, *state])} "
+                f"and a row of each of {_written(list(rows))}; the result must be the number of "
+                "iterations, the state and the rows",
+                bind,
+            )
 
     def _check_loops(self, step: Invoke, bind: Bind, target: PrimFunc) -> None:
         """Check a call of a loop function, whose last parameters are the results."""
@@ -168,3 +205,18 @@ def _may_match(wanted: Type, given: Type) -> bool:
             for a, b in zip(wanted.shape, given.shape, strict=True)
         )
     )
+
+
+def _all_match(wanted: Sequence[Type], given: Sequence[Type]) -> bool:
+    return len(wanted) == len(given) and all(map(_may_match, wanted, given))
+
+
+def _row(kind: Type) -> Type:
+    """Return the type of one row of a tensor; what has none stays, and matches no row."""
+    if isinstance(kind, TensorType) and kind.shape:
+        return TensorType(kind.shape[1:], kind.dtype)
+    return TupleType((kind,))
+
+
+def _written(kinds: Sequence[Type]) -> str:
+    return written_type(TupleType(tuple(kinds)))

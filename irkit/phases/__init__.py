@@ -1,14 +1,14 @@
 """Which passes run, in which order, and why.
 
 Reading order: default (loops), graph, legalize; placement, resume, bounds_checks, schedule_choice
-(pipelines with changes); lower, build (kernels); kernel_calls, executor_plan, fused_operators,
-compile (models); candidates (for tuning).
+(pipelines with changes); lower, build (kernels); executor (the plan of a model), compile (models);
+candidates (for tuning).
 
 The graph pipeline has two phases: 0 on operators, 1 makes kernels; so the end of ``graph`` is a
 place where operators are still there. ``placement.Flow`` holds the three pipelines (graph, loops,
-legalize); the command line edits that value. ``kernel_calls`` holds each kernel to its call before
-an executor is planned, because native code checks nothing. With ``--pipeline``, a fact that a pass
-needs is in force at the start if the input has it.
+legalize); the command line edits that value. ``executor.kernel_calls`` holds each kernel to its
+call before an executor is planned, because native code checks nothing. With ``--pipeline``, a fact
+that a pass needs is in force at the start if the input has it.
 """
 
 from irkit.phases.build import (
@@ -25,7 +25,7 @@ from irkit.phases.default import (
     DEFAULT as DEFAULT,
     ORDER as ORDER,
 )
-from irkit.phases.executor_plan import (
+from irkit.phases.executor.tensor_specs import (
     input_specs as input_specs,
 )
 from irkit.phases.graph import (

@@ -11,10 +11,11 @@ from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc, Work, work_of
 from irkit.phases.default import DEFAULT
-from irkit.phases.executor_plan import input_specs, make_plan
-from irkit.phases.fused_operators import FusedOperators
+from irkit.phases.executor.fused_operators import FusedOperators
+from irkit.phases.executor.kernel_calls import check_calls
+from irkit.phases.executor.planner import make_plan
+from irkit.phases.executor.tensor_specs import input_specs
 from irkit.phases.graph import GRAPH
-from irkit.phases.kernel_calls import check_calls
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.schedule_choice import (
     MachineChoice,

@@ -31,7 +31,7 @@ from irkit.frontend.onnx import (
 )
 from irkit.graph import GraphFunc, InputSpec, TensorType, tensors_in
 from irkit.ir import array_type, as_int
-from irkit.phases.executor_plan import narrow_types
+from irkit.phases.executor.tensor_specs import narrow_types
 from irkit.runtime import Cut, Model, Specialisation, SpecialisedModel, StagedModel
 
 MAX_SIMPLE = 64

@@ -89,7 +89,7 @@ class ModelProfile(msgspec.Struct, frozen=True):
         cells.append(_cells(whole, total))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [_line(row, widths) for row in cells]
-        runs = len(self.calls[0].lasted) if self.calls else 0
+        runs = max((len(call.lasted) for call in self.calls), default=0)
         lines.append(
             f"median of {runs} runs on {self.threads} threads of {self.cpu}; "
             f"a whole run takes {self.seconds * 1e3:.3f} ms"

@@ -5,7 +5,16 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace, symbol
+from irkit.codegen import (
+    Branch,
+    Copy,
+    ExecutorPlan,
+    FlowKind,
+    KernelCall,
+    TensorPlace,
+    control_flow,
+    symbol,
+)
 from irkit.runtime.call_sizes import CallSizes
 from irkit.runtime.jit import Library
 from irkit.runtime.profile import CallProfile
@@ -24,6 +33,9 @@ class TimedCalls:
         self.sizes = sizes
         self.library = library  # It owns the code.
         self._steps = [self._step(call, addresses) for call in plan.calls]
+        self._addresses = addresses
+        self._flow = list(control_flow(plan))
+        self._where = {event: at for at, event in enumerate(self._flow)}
         self.started: list[list[int]] = [[] for _ in plan.calls]
         self.lasted: list[list[int]] = [[] for _ in plan.calls]
 
@@ -47,7 +59,14 @@ class TimedCalls:
         Times are kept where ``keep`` says so: the first runs warm up.
         """
         now = perf_counter_ns
-        for number, (kernel, args) in enumerate(self._steps):
+        at = 0
+        while at < len(self._flow):
+            what, number = self._flow[at]
+            if what != "call":
+                at = self._next(what, number)
+                continue
+            at += 1
+            kernel, args = self._steps[number]
             start = now()
             status = kernel(*args)
             end = now()
@@ -56,10 +75,50 @@ class TimedCalls:
             if keep:
                 self.started[number].append(start)
                 self.lasted[number].append(end - start)
+        for copy in self.plan.copies:
+            self._copy(copy)
         return 0
 
+    def _next(self, what: FlowKind, number: int) -> int:
+        """Begin a branch or loop, change sides, or end it; return where in the flow to go on."""
+        region = self.plan.regions[number]
+        here, end = self._where[what, number], self._where["end", number]
+        if isinstance(region, Branch):
+            if what == "if":
+                return 1 + (here if self._is_true(region.cond) else self._where["else", number])
+            return 1 + end
+        counter = ctypes.c_int64.from_address(self._at(region.number))
+        if what == "loop":
+            for copy in region.enter:
+                self._copy(copy)
+            for row in region.rows:
+                rows, size = self.sizes.size(row.rows), self.sizes.size(row.size)
+                ctypes.memset(self._at(row.to), 0, rows * size)
+            counter.value = 0
+        else:
+            for copy in region.carry:
+                self._copy(copy)
+            for row in region.rows:
+                size = self.sizes.size(row.size)
+                to = self._at(row.to) + counter.value * size
+                ctypes.memmove(to, self._at(row.source), size)
+            counter.value += 1
+        most = ctypes.c_int64.from_address(self._at(region.count)).value
+        most = min([most, *(self.sizes.size(row.rows) for row in region.rows)])
+        goes_on = self._is_true(region.cond) and counter.value < most
+        return 1 + (self._where["loop", number] if goes_on else end)
+
+    def _at(self, place: TensorPlace) -> int:
+        return self._address(place, self._addresses)
+
+    def _is_true(self, place: TensorPlace) -> bool:
+        return ctypes.c_uint8.from_address(self._at(place)).value != 0
+
+    def _copy(self, copy: Copy) -> None:
+        ctypes.memmove(self._at(copy.to), self._at(copy.source), self.sizes.size(copy.size))
+
     def result(self) -> tuple[CallProfile, ...]:
-        """Return what was measured."""
+        """Return what was measured, without calls of branches that were never taken."""
         first = min([times[0] for times in self.started if times], default=0)
         return tuple(
             CallProfile(
@@ -73,6 +132,7 @@ class TimedCalls:
             for call, started, lasted in zip(
                 self.plan.calls, self.started, self.lasted, strict=True
             )
+            if lasted
         )
 
 

@@ -8,12 +8,14 @@ from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
 from irkit.fuzz.generators.seed_corpus.texts import EDGE_CASES
 from irkit.fuzz.picks import picks_of
+from irkit.graph import parse_module
 from irkit.ir import UNSCHEDULED, PrimFunc, parse, script, seq
 from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
 from tests.passes.graph.aimed_graphs import AIMED_GRAPHS
+from tests.passes.graph.programs import CALLS, NESTED
 from tests.passes.loop.kernels import kernel
 
 CHOSEN = (
@@ -82,7 +84,8 @@ def loop_programs(count: int) -> tuple[PrimFunc, ...]:
 def graph_programs(count: int) -> tuple[IRModule, ...]:
     aimed = [draw(picks_of(n)) for draw in AIMED_GRAPHS for n in range(2)]
     drawn = [random_graph(seed) for seed in range(count)]
-    return tuple(IRModule({"main": graph}) for graph in (*drawn, *aimed))
+    written = [parse_module(text) for text in (CALLS, NESTED)]
+    return (*(IRModule({"main": graph}) for graph in (*drawn, *aimed)), *written)
 
 
 def programs_for(p: AnyPass, count: int) -> list[IR]:

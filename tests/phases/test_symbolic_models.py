@@ -17,7 +17,7 @@ from irkit.core import IRKitError, IRModule, ShapeError
 from irkit.graph import Builder, as_dimension
 from irkit.ir import Buffer, PrimFunc, Var, evaluate, shape_vars
 from irkit.phases import GRAPH
-from irkit.phases.executor_plan import make_plan
+from irkit.phases.executor.planner import make_plan
 from irkit.runtime import Model
 
 SIZES = (1, 2, 3, 5, 8, 17, 64)

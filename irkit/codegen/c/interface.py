@@ -11,7 +11,17 @@ from irkit.codegen.c import interface_text
 from irkit.codegen.c.memory_access import element_pointer
 from irkit.codegen.c.source_file import c_symbol, emit_c
 from irkit.codegen.c.types import identifier
-from irkit.codegen.executor_plan import ExecutorPlan, TensorPlace, TensorSpec
+from irkit.codegen.executor_plan import (
+    Branch,
+    Copy,
+    ExecutorPlan,
+    KernelCall,
+    Region,
+    Repeat,
+    TensorPlace,
+    TensorSpec,
+    control_flow,
+)
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, dtype as as_dtype
@@ -122,22 +132,78 @@ def _execute(plan: ExecutorPlan, functions: dict[str, PrimFunc]) -> str:
         "    int32_t status;",
         "    (void)inputs, (void)outputs, (void)weights, (void)arena, (void)failed, (void)status;",
     ]
-    for call in plan.calls:
-        func = functions[call.kernel]
-        written = written_buffers(func)
-        args = [
-            f"({element_pointer(param.dtype, constant=param not in written)}){_address(place)}"
-            for param, place in zip(func.params, call.args, strict=True)
-            if isinstance(param, Buffer)
-        ]
-        args += ["NULL"] * call.records
-        lines += [
-            f"    status = {c_symbol(func.name)}({', '.join(args)});",
-            f"    if (status) return *failed = {_quoted(call.node or call.kernel)}, status;",
-        ]
+    indent = "    "
+    for what, number in control_flow(plan):
+        if what == "call":
+            lines += [indent + line for line in _call(plan.calls[number], functions)]
+            continue
+        region = plan.regions[number]
+        if what in ("else", "end"):
+            inside = _carried(region) if isinstance(region, Repeat) else []
+            lines += [indent + line for line in inside]
+            indent = indent[4:]
+        before = _entered(region) if what == "loop" and isinstance(region, Repeat) else []
+        lines += [indent + line for line in before]
+        lines.append(indent + _header(region, what))
+        indent += "    " * (what != "end")
     for copy in plan.copies:
-        lines.append(f"    memcpy({_address(copy.to)}, {_address(copy.source)}, {copy.size});")
+        lines.append(f"    {_copied(copy)}")
     return "\n".join([*lines, "    return 0;", "}"])
+
+
+def _call(call: KernelCall, functions: dict[str, PrimFunc]) -> tuple[str, str]:
+    """Call a kernel, and leave with its status if it failed."""
+    func = functions[call.kernel]
+    written = written_buffers(func)
+    args = [
+        f"({element_pointer(param.dtype, constant=param not in written)}){_address(place)}"
+        for param, place in zip(func.params, call.args, strict=True)
+        if isinstance(param, Buffer)
+    ]
+    args += ["NULL"] * call.records
+    return (
+        f"status = {c_symbol(func.name)}({', '.join(args)});",
+        f"if (status) return *failed = {_quoted(call.node or call.kernel)}, status;",
+    )
+
+
+def _header(region: Region, what: str) -> str:
+    """Return the line at which a region begins, changes sides or ends."""
+    if what in ("else", "end"):
+        return "} else {" if what == "else" else "}"
+    cond = f"*(const unsigned char *){_address(region.cond)}"
+    if isinstance(region, Branch):
+        return f"if ({cond}) {{"
+    number = f"*(int64_t *){_address(region.number)}"
+    limits = [f"*(const int64_t *){_address(region.count)}", *(str(r.rows) for r in region.rows)]
+    return f"while ({cond}{''.join(f' && {number} < {limit}' for limit in limits)}) {{"
+
+
+def _entered(loop: Repeat) -> list[str]:
+    """Return what is done before the first iteration."""
+    return [
+        *map(_copied, loop.enter),
+        *(f"memset({_address(row.to)}, 0, (size_t){row.size} * {row.rows});" for row in loop.rows),
+        f"*(int64_t *){_address(loop.number)} = 0;",
+    ]
+
+
+def _carried(loop: Repeat) -> list[str]:
+    """Return what is done after each iteration."""
+    number = f"*(int64_t *){_address(loop.number)}"
+    return [
+        *map(_copied, loop.carry),
+        *(
+            f"memcpy((unsigned char *){_address(row.to)} + {number} * {row.size}, "
+            f"{_address(row.source)}, {row.size});"
+            for row in loop.rows
+        ),
+        f"++{number};",
+    ]
+
+
+def _copied(copy: Copy) -> str:
+    return f"memcpy({_address(copy.to)}, {_address(copy.source)}, {copy.size});"
 
 
 def _address(place: TensorPlace) -> str:

@@ -182,7 +182,7 @@ class _Importer:
                 attrs[f"narrow_{of}"] = tuple(text for pair in pairs for text in pair)
         func = self.builder.finish(*results, *counts.values(), **attrs)
         func = with_dimensions(func, self.ranges)
-        return IRModule({"main": func, **self.builder.kernels})
+        return IRModule({"main": func, **self.builder.functions})
 
     def _cuts(self, outputs: Sequence[str]) -> tuple[tuple[str | int, ...], dict[str, Value]]:
         """Return the outputs to cut, as an attribute of the function, and the counts by the names

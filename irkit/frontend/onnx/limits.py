@@ -27,8 +27,14 @@ MAX_FUNCTION_DEPTH = 20
 MAX_EXPANDED = 20_000
 """Nodes of all functions and loops that are expanded: each level can multiply those inside."""
 
+UNROLLED = 16
+"""Iterations up to which a loop is unrolled even if it need not be."""
+
 MAX_STEPS = 1000
 """Iterations of a loop that is unrolled."""
+
+INT64_MAX = (1 << 63) - 1
+"""The most iterations of a loop that does not say how many."""
 
 MAX_ELIMINATED = 64
 """Rows of a matrix of which the determinant is computed, row by row."""

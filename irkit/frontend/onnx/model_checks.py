@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import onnx
 
 from irkit.core import FormatError, IRKitError
-from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS
 from irkit.frontend.onnx.functions import Functions, body_of, has_body
 from irkit.frontend.onnx.schemas import domain_of, opsets_of, version_of

@@ -10,7 +10,7 @@ import onnx
 from numpy.typing import NDArray
 
 from irkit.core import IRKitError, ShapeError, Span
-from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known import KnownArrays
@@ -96,13 +96,29 @@ class NodeWalk:
 
     def run_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
         """Convert a graph that is an attribute, for these inputs; it sees the names around it."""
+        return self._run(graph, inputs, self.builder)
+
+    def run_aside(self, graph: onnx.GraphProto) -> tuple[Builder, list[Value]]:
+        """Convert a graph that is an attribute and has no inputs, in a body of its own."""
+        builder = self.builder.inner()
+        return builder, self._run(graph, [], builder)
+
+    def run_inside(
+        self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
+    ) -> list[Value]:
+        """Convert a graph that is an attribute, in a body that has these inputs."""
+        return self._run(graph, inputs, builder)
+
+    def _run(
+        self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
+    ) -> list[Value]:
         if self.depth >= MAX_FUNCTION_DEPTH:
             raise ImportFailed(f"graphs are nested more than {MAX_FUNCTION_DEPTH} deep")
         if len(graph.input) != len(inputs):
             raise ImportFailed(
                 f"a graph takes {len(graph.input)} inputs, and is given {len(inputs)}"
             )
-        inner = self._inner(self.opsets)
+        inner = self._inner(self.opsets, builder)
         inner.scope = {
             **self.scope,
             **dict(zip((i.name for i in graph.input), inputs, strict=True)),
@@ -116,10 +132,10 @@ class NodeWalk:
             raise
         return [inner.result(info.name, "graph") for info in graph.output]
 
-    def _inner(self, opsets: Mapping[str, int]) -> "NodeWalk":
+    def _inner(self, opsets: Mapping[str, int], builder: Builder) -> "NodeWalk":
         """Return the walk of a graph or function inside this one."""
         return NodeWalk(
-            self.builder,
+            builder,
             self.known,
             opsets,
             self.functions,
@@ -195,7 +211,7 @@ class NodeWalk:
     def _converted(self, node: OnnxNode, name: str) -> Sequence[Value | None]:
         try:
             flow = CONTROL_FLOW.get(name)
-            result: Any = flow(node, self.run_graph) if flow else CONVERTERS[name](node)
+            result: Any = flow(node, self) if flow else CONVERTERS[name](node)
             if isinstance(result, Counted):
                 return self._counted(node, result)
         except ImportFailed:
@@ -231,7 +247,7 @@ class NodeWalk:
             raise node.fail("its operator has no function body for these inputs")
         if self.depth >= MAX_FUNCTION_DEPTH:
             raise node.fail(f"functions are nested more than {MAX_FUNCTION_DEPTH} deep")
-        inner = self._inner(function.opsets)
+        inner = self._inner(function.opsets, self.builder)
         given = [*node.inputs, *[None] * len(function.inputs)]
         inner.scope = dict(zip(function.inputs, given, strict=False))
         nodes = function.nodes_for(node.proto)

@@ -104,6 +104,21 @@ class OnnxNode(NodeAttributes):
         self._known.follow_loops(func, args, items)
         return items
 
+    def branch(self, cond: Value, *sides: tuple[Builder, Sequence[Value]]) -> list[Value]:
+        """Emit a choice by a bool scalar between the results of two bodies, of the same types."""
+        count = len(sides[0][1])
+        then, otherwise = (
+            builder.body(found[0] if count == 1 else builder.tuple(*found, span=self.span))
+            for builder, found in sides
+        )
+        made = self.builder.branch(cond, then, otherwise, name=self.label, span=self.span)
+        items = (
+            [made]
+            if count == 1
+            else [self.builder.item(made, at, span=self.span) for at in range(count)]
+        )
+        return [self.alike(item, like) for item, like in zip(items, sides[0][1], strict=True)]
+
     def sequence(self, items: Sequence[Value]) -> Value:
         """Make a sequence of values."""
         value = self.builder.tuple(*items, name=self.label, span=self.span)
@@ -156,6 +171,12 @@ class OnnxNode(NodeAttributes):
         self._known[value] = array
         return value if narrow is None else self.as_narrow(value, narrow)
 
+    def constant_in(self, builder: Builder, array: NDArray[np.generic]) -> Value:
+        """Emit an array in a body inside that where the node is."""
+        value = builder.constant(array, name=f"{self.label}_const", span=self.span)
+        self._known[value] = array
+        return value
+
     def input(self, at: int) -> Value:
         """Return a required input."""
         value = self.optional(at)
@@ -200,6 +221,11 @@ class OnnxNode(NodeAttributes):
         """Return True if the value of an input is known on import."""
         return self.optional(at) in self._known
 
+    def is_true(self, value: Value) -> bool:
+        """Return True if a value is known to be one true bool."""
+        known = self._known.get(value)
+        return known is not None and known.size == 1 and bool(known.reshape(-1)[0])
+
     def at_least_0(self, size: Dim) -> Dim:
         """Return a size, or 0 where it would be negative."""
         return self._known.sizes.at_least_0(size)
@@ -226,6 +252,11 @@ class OnnxNode(NodeAttributes):
         """Note that a value has a narrow type in the model, and return it."""
         self._known.narrow[value] = kind
         return value
+
+    def alike(self, value: Value, other: Value) -> Value:
+        """Note that a value has the type in the model that another has, and return it."""
+        kind = self.narrow_type(other)
+        return value if kind is None else self.as_narrow(value, kind)
 
     def _unknown_shape(self, value: Value, what: str) -> UnknownShape:
         origin = self._known.origin(value).name

@@ -25,7 +25,7 @@ import msgspec
 import onnx
 
 from irkit.core import IRKitError
-from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS
 from irkit.frontend.onnx.onnx_node import Converter, ImportFailed, OnnxNode
 from irkit.frontend.onnx.schemas import domain_of

@@ -1,9 +1,8 @@
 """Reverse-mode differentiation of graph functions.
 
 Reading order: applied (an operator as a rule sees it), rules (one family of operators a file),
-table (every operator: its rule, or the reason why it has none), inline (calls and function values
-become bindings, so that what is left is operators, branches and tuples), reverse (one sweep over
-the bindings, last to first), gradient (the function for users).
+table (every operator: its rule, or the reason why it has none), reverse (one sweep over the
+bindings, last to first, once calls are inlined), gradient (the function for users).
 
 Gradients are expressions (``TensorExpr``), so those that nobody needs are never bound.
 """

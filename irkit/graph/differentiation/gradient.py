@@ -6,9 +6,10 @@ from typing import overload
 from irkit.core import DTypeError, IRKitError, IRModule, ShapeError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
-from irkit.graph.differentiation.inline import inline_calls
 from irkit.graph.differentiation.reverse import ReverseSweep, is_float
 from irkit.graph.function import GraphFunc
+from irkit.graph.functions.inline import inline_calls
+from irkit.graph.functions.unroll import unroll_graph_loops
 from irkit.graph.infer import written_type
 from irkit.graph.nodes import Value
 from irkit.graph.tensor import Binding, constant, tensor_of
@@ -70,7 +71,7 @@ def _gradient(
     for name, reason in _REFUSED_ATTRS.items():
         if attrs.get(name):
             raise IRKitError(f"cannot differentiate {func.name!r}: {reason}", span=func.span)
-    plain = inline_calls(func, module)
+    plain = inline_calls(*_without_loops(func, module))
     result = plain.body.result
     if not is_float(result) or not isinstance(result.type, TensorType) or result.type.shape:
         raise ShapeError(
@@ -131,3 +132,15 @@ def _wanted(func: GraphFunc, plain: GraphFunc, wrt: Sequence[str] | str | None) 
                 f"{written_type(known[name].type)}"
             )
     return [known[name] for name in names]
+
+
+def _without_loops(func: GraphFunc, module: IRModule | None) -> tuple[GraphFunc, IRModule | None]:
+    """Return a function, and the module of its calls, with loops unrolled."""
+    if module is None:
+        return func, None
+    plain = {
+        name: unroll_graph_loops(each, module)
+        for name, each in module.functions.items()
+        if isinstance(each, GraphFunc)
+    }
+    return unroll_graph_loops(func, module), module.with_functions(plain)

@@ -9,10 +9,21 @@ from collections.abc import Iterable, Sequence
 from irkit.core import IRKitError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import AppliedOp, zeros_like
-from irkit.graph.differentiation.inline import copy_body
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
-from irkit.graph.nodes import Bind, Body, Constant, GraphIf, Invoke, Op, Tuple, TupleGet, Value
+from irkit.graph.functions.inline import copy_body
+from irkit.graph.nodes import (
+    Bind,
+    Body,
+    Constant,
+    GraphIf,
+    GraphLoop,
+    Invoke,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+)
 from irkit.graph.ops import attributes
 from irkit.graph.tensor import Binding, TensorExpr, tensor_of
 from irkit.graph.types import TensorType
@@ -87,7 +98,13 @@ class ReverseSweep:
                     span=bind.span,
                     hint="Differentiate before operators become loops.",
                 )
-            case Op() | GraphIf() | Invoke() | Constant():
+            case GraphLoop() if self._reached(bind):
+                raise IRKitError(
+                    f"cannot differentiate loop {bind.var.name!r}: its state is not kept",
+                    span=bind.span,
+                    hint="Unroll it, if the number of its iterations is known.",
+                )
+            case Op() | GraphIf() | GraphLoop() | Invoke() | Constant():
                 pass
             case step:
                 raise IRKitError(

@@ -22,6 +22,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
@@ -47,7 +48,7 @@ from irkit.ir import (
 )
 
 STEP = "    "
-RESERVED = frozenset({"call", "apply", "op", "constant", "func"})
+RESERVED = frozenset({"call", "apply", "op", "constant", "func", "loop"})
 
 
 def script(func: GraphFunc, *, names: Names | None = None) -> str:
@@ -214,6 +215,10 @@ class _Printer:
                 return f"{name}({self._arguments(args)})"
             case Invoke(function, args):
                 return f"call({quoted(function)}{self._more(args)})"
+            case GraphLoop(function, count, cond, state, others):
+                head = f"{quoted(function)}, {self.name(count)}, {self.name(cond)}"
+                parts = [sequence([self.name(each) for each in some]) for some in (state, others)]
+                return f"loop({head}, {', '.join(parts)})"
             case Tuple(items):
                 return sequence([self.name(item) for item in items])
             case TupleGet(value, index):

@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from irkit.graph.arrays import ArrayData
 from irkit.graph.infer import array_type
-from irkit.graph.nodes import Apply, Constant, GraphStep, Invoke, Op, Tuple, TupleGet, Value
+from irkit.graph.nodes import (
+    Apply,
+    Constant,
+    GraphLoop,
+    GraphStep,
+    Invoke,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+)
 from irkit.graph.ops import OPS
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
 from irkit.ir import DType, StmtReader, Var, as_int, float_from, numpy_dtype
@@ -87,6 +97,8 @@ class StepReader(StmtReader):
         name = _called(node)
         if name == "constant":
             return Constant(self._constant(node, declared))
+        if name == "loop" and node.args and isinstance(node.args[0], ast.Constant):
+            return self._loop(node)
         if name in ("op", "call"):
             if not node.args:
                 raise self.error(f'expected {name}("name", ...)', node)
@@ -101,6 +113,21 @@ class StepReader(StmtReader):
         if name not in self.values:
             raise self.error(f"unknown operator or function {name!r}", node)
         return Apply(self.values[name], self._values(node.args))
+
+    def _loop(self, node: ast.Call) -> GraphLoop:
+        match node.args:
+            case [function, count, cond, ast.Tuple(elts=state), ast.Tuple(elts=others)]:
+                return GraphLoop(
+                    self.string(function),
+                    self.use(count),
+                    self.use(cond),
+                    self._values(state),
+                    self._values(others),
+                )
+            case _:
+                raise self.error(
+                    'expected loop("function", count, cond, (state,), (others,))', node
+                )
 
     def _values(self, nodes: list[ast.expr]) -> tuple[Value, ...]:
         return tuple(self.use(node) for node in nodes)

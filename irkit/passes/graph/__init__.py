@@ -1,8 +1,9 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
-Reading order, that of the phases: simplify_graph; multiply_dequantized, fold_zero_points,
-pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-eliminate_common_nodes, eliminate_dead_nodes, fuse_ops, lower_to_loops, plan_memory.
+Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
+fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
+eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops, lower_to_loops,
+plan_memory.
 """
 
 from irkit.passes.graph.eliminate_common_nodes import (
@@ -26,6 +27,9 @@ from irkit.passes.graph.fold_zero_points import (
 from irkit.passes.graph.fuse_ops import (
     fuse_ops as fuse_ops,
 )
+from irkit.passes.graph.inline_functions import (
+    inline_functions as inline_functions,
+)
 from irkit.passes.graph.lower_to_loops import (
     lower_to_loops as lower_to_loops,
 )
@@ -34,6 +38,9 @@ from irkit.passes.graph.move_transposes import (
 )
 from irkit.passes.graph.multiply_dequantized import (
     multiply_dequantized as multiply_dequantized,
+)
+from irkit.passes.graph.outline_branches import (
+    outline_branches as outline_branches,
 )
 from irkit.passes.graph.pack_weights import (
     pack_weights as pack_weights,

@@ -34,6 +34,8 @@ from irkit.graph import (
     Body,
     Constant,
     GraphFunc,
+    GraphIf,
+    GraphLoop,
     Invoke,
     Lambda,
     Op,
@@ -121,7 +123,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             params, args = (*group.params, *outer), (*step.args, *outer)
             invoke = _kernel(kernels, args, body, bind.span, params)
             bindings.append(bind.replace(step=invoke))
-        elif isinstance(step, (Constant, Invoke, Tuple, TupleGet)):
+        elif isinstance(step, (Constant, GraphIf, GraphLoop, Invoke, Tuple, TupleGet)):
             bindings.append(bind)
         else:
             raise IRKitError(

@@ -22,7 +22,9 @@ from irkit.core import current_recorder, equal, rewrite, walk
 from irkit.graph import (
     Bind,
     Body,
+    Constant,
     GraphFunc,
+    GraphIf,
     Op,
     Tuple,
     TupleGet,
@@ -53,6 +55,8 @@ def _simplified_once(func: GraphFunc) -> GraphFunc:
     same: dict[Value, Value] = {}  # Values of items, so that items of items are known too.
 
     def simplify(bind: Bind) -> Bind | None:
+        if isinstance(bind.step, GraphIf):
+            return _chosen(bind, bind.step, bound)
         stands_for = _stands_for(bind, bound, same)
         if stands_for is None:
             return None
@@ -70,6 +74,14 @@ def _kept_lets(func: GraphFunc) -> set[Value]:
         return set()
     lets = [bind for bind in walk(func.body, on=Bind) if isinstance(bind.step, Body)]
     return {bind.var for bind in lets if not recorder.allows("flatten", bind.step, bind)}
+
+
+def _chosen(bind: Bind, step: GraphIf, bound: dict[Value, Bind]) -> Bind | None:
+    """Return a choice by a known condition as the side that it takes."""
+    cond = bound[step.cond].step if step.cond in bound else None
+    if not isinstance(cond, Constant) or cond.data.is_absent:
+        return None
+    return bind.replace(step=step.then if bool(cond.data.array) else step.otherwise)
 
 
 def _stands_for(bind: Bind, bound: dict[Value, Bind], same: dict[Value, Value]) -> Value | None:

@@ -25,7 +25,7 @@ from irkit.frontend.onnx import UnsupportedModel
 from irkit.fuzz.generators.onnx_models.suite_cases import REFUSED_CASES
 from irkit.graph import GraphFunc, arrays_of, interpret, tensors_in
 from irkit.ir import array_type, bits_of
-from irkit.phases.executor_plan import narrow_types
+from irkit.phases.executor.tensor_specs import narrow_types
 from irkit.phases.specialise import compile_onnx
 from irkit.runtime import Model, parts_of
 

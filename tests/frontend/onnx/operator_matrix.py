@@ -9,7 +9,7 @@ import onnx
 
 from irkit.core import IRKitError
 from irkit.frontend.onnx import CONVERTERS, SHAPE_INPUTS
-from irkit.frontend.onnx.control_flow import CONTROL_FLOW
+from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases
 from irkit.ir import from_numpy
 from tests.frontend.onnx import node_cases as suite

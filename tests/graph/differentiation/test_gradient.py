@@ -198,7 +198,7 @@ def test_a_loop_function_is_refused_where_the_result_depends_on_it() -> None:
     b = Builder()
     x = b.param("x", (3,), "f64")
     y = b.kernel(kernel, x, type=x.type)
-    module = IRModule({"main": b.finish(b.op("sum", y)), **b.kernels})
+    module = IRModule({"main": b.finish(b.op("sum", y)), **b.functions})
     with pytest.raises(IRKitError, match="'double' is a loop function"):
         gradient(module)
 

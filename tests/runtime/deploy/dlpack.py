@@ -98,7 +98,7 @@ class CModel:
         return self.function("run")(self.handle, *tables)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        given = [tensor(np.ascontiguousarray(inputs[n])) for n, _ in self.described("input")]
+        given = [tensor(np.asarray(inputs[n], order="C")) for n, _ in self.described("input")]
         made = {n: np.zeros(shape, "f4") for n, shape in self.described("output")}
         code = self.run_tensors(given, [tensor(array) for array in made.values()])
         assert code == 0, self.error

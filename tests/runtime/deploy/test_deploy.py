@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import IRKitError
+from irkit.core import IRKitError, IRModule
+from irkit.graph import arrays_of, interpret, parse
 from irkit.runtime import Model, build_library, write_sources
 from tests.codegen.c.build import COMPILERS, needs_compiler
 from tests.runtime import models
@@ -171,3 +172,41 @@ def test_without_a_compiler_the_error_names_it(
     monkeypatch.setenv("CC", "no-such-cc")
     with pytest.raises(IRKitError, match="'no-such-cc' was not found"):
         build_library(model, tmp_path / "x.so", "shared")
+
+
+def test_choices_and_loops_of_a_library(tmp_path: Path) -> None:
+    step = parse(
+        "def step(i: i64[()], a: f32[4]):\n"
+        "    s: f32[4] = add(a, a)\n"
+        "    t: f32[()] = sum(s, axes=(0,), keepdims=False)\n"
+        "    l: f32[()] = constant([100.0])\n"
+        "    g: bool[()] = less(t, l)\n"
+        "    r: (bool[()], f32[4], f32[4]) = (g, s, a)\n"
+        "    return r\n"
+    )
+    main = parse(
+        "def main(x: f32[4], n: i64[()], c: bool[()]):\n"
+        "    if c:\n"
+        "        e: f32[4] = negative(x)\n"
+        "        y: f32[4] = e\n"
+        "    else:\n"
+        "        y: f32[4] = x\n"
+        '    z: (i64[()], f32[4], f32[5, 4]) = loop("step", n, c, (y,), ())\n'
+        "    t: f32[4] = z[1]\n"
+        "    u: f32[5, 4] = z[2]\n"
+        "    r: (f32[4], f32[5, 4]) = (t, u)\n"
+        "    return r\n"
+    )
+    module, path = IRModule({"main": main, "step": step}), tmp_path / "libflow.so"
+    build_library(irkit.compile(module, target="c"), path, "shared", name="flow")
+    loaded = CModel(path, "flow")
+    x = np.array([1, 2, -5, 3], "f4")
+    try:
+        for n in (0, 2, 9):
+            for c in (False, True):
+                inputs = {"x": x, "n": np.array(n), "c": np.array(c)}
+                found = loaded.run(inputs).values()
+                for one, other in zip(found, arrays_of(interpret(module, inputs)), strict=True):
+                    np.testing.assert_array_equal(one, other)
+    finally:
+        loaded.close()

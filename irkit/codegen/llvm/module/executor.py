@@ -3,7 +3,18 @@ one that computes the sizes which are only known at the call."""
 
 from collections.abc import Sequence
 
-from irkit.codegen.executor_plan import ExecutorPlan, KernelCall, Size, SizeStep, TensorPlace
+from irkit.codegen.executor_plan import (
+    Branch,
+    Copy,
+    ExecutorPlan,
+    KernelCall,
+    Region,
+    Repeat,
+    Size,
+    SizeStep,
+    TensorPlace,
+    control_flow,
+)
 from irkit.codegen.llvm.builder.types import quoted, symbol
 
 ENTRY, SIZES = "irkit_run", "irkit_sizes"
@@ -23,32 +34,112 @@ def emit_executor(plan: ExecutorPlan) -> str:
     kernels = {call.kernel: call for call in plan.calls}
     lines = [_declaration(call) for call in kernels.values()]
     lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    lines += [f"declare i64 @llvm.s{each}.i64(i64, i64)" for each in ("min", "max")]
     params = ", ".join(f"ptr %{name}" for name in (*_TABLES.values(), "sizes"))
     lines.append(f"define i64 @{ENTRY}({params}) {{")
     lines.append("entry:")
     numbers = _loaded_sizes(plan, lines)
     places = _addresses(plan, numbers, lines)
-    for number, call in enumerate(plan.calls):
-        scalars, extents = ([f"i64 {numbers[s]}" for s in s] for s in (call.scalars, call.extents))
-        buffers = [f"ptr {places[place]}" for place in call.args]
-        args = ", ".join([*scalars, *buffers, *extents, *["ptr null"] * call.records])
-        lines += [
-            f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
-            f"  %f{number} = icmp ne i32 %s{number}, 0",
-            f"  br i1 %f{number}, label %fail{number}, label %next{number}",
-            f"fail{number}:",
-            f"  %w{number} = zext i32 %s{number} to i64",
-            f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
-            f"  ret i64 %c{number}",
-            f"next{number}:",
-        ]
-    lines += [
-        f"  call void @llvm.memcpy.p0.p0.i64(ptr {places[copy.to]}, ptr {places[copy.source]}, "
-        f"i64 {numbers[copy.size]}, i1 false)"
-        for copy in plan.copies
-    ]
+    for what, number in control_flow(plan):
+        if what == "call":
+            lines += _call(plan.calls[number], number, numbers, places)
+        else:
+            lines += _region(plan.regions[number], what, number, numbers, places)
+    lines += [_copied(copy, numbers, places) for copy in plan.copies]
     lines += ["  ret i64 0", "}", *(_size_program(plan) if plan.dims else [])]
     return "\n".join([*lines, ""])
+
+
+def _call(
+    call: KernelCall, number: int, numbers: "_Numbers", places: dict[TensorPlace, str]
+) -> list[str]:
+    """Call a kernel, and leave with its number and status if it failed."""
+    scalars, extents = ([f"i64 {numbers[s]}" for s in s] for s in (call.scalars, call.extents))
+    buffers = [f"ptr {places[place]}" for place in call.args]
+    args = ", ".join([*scalars, *buffers, *extents, *["ptr null"] * call.records])
+    return [
+        f"  %s{number} = call i32 {quoted(symbol(call.kernel))}({args})",
+        f"  %f{number} = icmp ne i32 %s{number}, 0",
+        f"  br i1 %f{number}, label %fail{number}, label %next{number}",
+        f"fail{number}:",
+        f"  %w{number} = zext i32 %s{number} to i64",
+        f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
+        f"  ret i64 %c{number}",
+        f"next{number}:",
+    ]
+
+
+def _copied(copy: Copy, numbers: "_Numbers", places: dict[TensorPlace, str]) -> str:
+    return (
+        f"  call void @llvm.memcpy.p0.p0.i64(ptr {places[copy.to]}, ptr {places[copy.source]}, "
+        f"i64 {numbers[copy.size]}, i1 false)"
+    )
+
+
+def _region(
+    region: Region, what: str, number: int, numbers: "_Numbers", places: dict[TensorPlace, str]
+) -> list[str]:
+    """Begin a branch or loop, change sides, or end it."""
+    if isinstance(region, Branch):
+        if what == "if":
+            go = _is_true(region.cond, f"%b{number}", places)
+            return [*go, f"  br i1 %b{number}, label %then{number}, label %else{number}",
+                    f"then{number}:"]  # fmt: skip
+        return [f"  br label %end{number}", f"{what}{number}:"]
+    at = places[region.number]
+    if what == "loop":
+        lines = [_copied(copy, numbers, places) for copy in region.enter]
+        lines.append(f"  store i64 0, ptr {at}")
+        for k, row in enumerate(region.rows):
+            size = f"%z{number}.{k}"
+            lines.append(f"  {size} = mul i64 {numbers[row.size]}, {numbers[row.rows]}")
+            lines.append(
+                f"  call void @llvm.memset.p0.i64(ptr {places[row.to]}, i8 0, i64 {size}, i1 false)"
+            )
+        lines.append(f"  %m{number} = load i64, ptr {places[region.count]}")
+        most = f"%m{number}"
+        for k, row in enumerate(region.rows):
+            least = f"%m{number}.{k}"
+            lines.append(
+                f"  {least} = call i64 @llvm.smin.i64(i64 {most}, i64 {numbers[row.rows]})"
+            )
+            most = least
+        return [
+            *lines,
+            f"  br label %head{number}",
+            f"head{number}:",
+            f"  %i{number} = load i64, ptr {at}",
+            f"  %l{number} = icmp slt i64 %i{number}, {most}",
+            *_is_true(region.cond, f"%b{number}", places),
+            f"  %go{number} = and i1 %l{number}, %b{number}",
+            f"  br i1 %go{number}, label %body{number}, label %end{number}",
+            f"body{number}:",
+        ]
+    lines = [_copied(copy, numbers, places) for copy in region.carry]
+    for k, row in enumerate(region.rows):
+        offset, to = f"%o{number}.{k}", f"%r{number}.{k}"
+        lines += [
+            f"  {offset} = mul i64 %i{number}, {numbers[row.size]}",
+            f"  {to} = getelementptr i8, ptr {places[row.to]}, i64 {offset}",
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {places[row.source]}, "
+            f"i64 {numbers[row.size]}, i1 false)",
+        ]
+    return [
+        *lines,
+        f"  %j{number} = add i64 %i{number}, 1",
+        f"  store i64 %j{number}, ptr {at}",
+        f"  br label %head{number}",
+        f"end{number}:",
+    ]
+
+
+def _is_true(place: TensorPlace, name: str, places: dict[TensorPlace, str]) -> list[str]:
+    """Load a bool scalar."""
+    return [
+        f"  {name}.byte = load i8, ptr {places[place]}",
+        f"  {name} = icmp ne i8 {name}.byte, 0",
+    ]
 
 
 class _Numbers(dict[Size, str]):
@@ -68,7 +159,8 @@ def _declaration(call: KernelCall) -> str:
 def _loaded_sizes(plan: ExecutorPlan, lines: list[str]) -> _Numbers:
     """Load the sizes that calls and places use."""
     used = {size for call in plan.calls for size in (*call.scalars, *call.extents)}
-    used |= {place.at for place in _places(plan)} | {copy.size for copy in plan.copies}
+    used |= {place.at for place in _places(plan)} | {copy.size for copy in _copies(plan)}
+    used |= {size for loop in _loops(plan) for row in loop.rows for size in (row.size, row.rows)}
     found = _Numbers()
     for at, name in enumerate(plan.size_names):
         if name in used:
@@ -78,9 +170,23 @@ def _loaded_sizes(plan: ExecutorPlan, lines: list[str]) -> _Numbers:
     return found
 
 
+def _loops(plan: ExecutorPlan) -> list[Repeat]:
+    return [region for region in plan.regions if isinstance(region, Repeat)]
+
+
+def _copies(plan: ExecutorPlan) -> list[Copy]:
+    """Return all copies, also those of loops."""
+    inside = [copy for loop in _loops(plan) for copy in (*loop.enter, *loop.carry)]
+    return [*plan.copies, *inside]
+
+
 def _places(plan: ExecutorPlan) -> list[TensorPlace]:
     used = [place for call in plan.calls for place in call.args]
-    return used + [place for copy in plan.copies for place in (copy.to, copy.source)]
+    used += [region.cond for region in plan.regions]
+    for loop in _loops(plan):
+        used += [loop.number, loop.count]
+        used += [place for row in loop.rows for place in (row.to, row.source)]
+    return used + [place for copy in _copies(plan) for place in (copy.to, copy.source)]
 
 
 def _addresses(plan: ExecutorPlan, numbers: _Numbers, lines: list[str]) -> dict[TensorPlace, str]:
@@ -114,7 +220,6 @@ def _size_program(plan: ExecutorPlan) -> list[str]:
         lines.append(f"  store i64 %n{at}, ptr %n{at}.at")
     intrinsics = [f"{kind}.with.overflow" for kind in _CHECKED.values()]
     declared = [f"declare {{i64, i1}} @llvm.{each}.i64(i64, i64)" for each in intrinsics]
-    declared += [f"declare i64 @llvm.s{each}.i64(i64, i64)" for each in ("min", "max")]
     return [*declared, *lines, "  ret i64 0", "}"]
 
 

@@ -18,12 +18,9 @@ from irkit.fuzz.generators.graphs.values import SYMBOLIC_SIZES, GraphValues
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import (
-    Apply,
     Bind,
     Body,
     GraphFunc,
-    GraphIf,
-    Lambda,
     TensorType,
     arrays_of,
     bindings_of,
@@ -146,23 +143,16 @@ def tolerance_of(own: Array, true: Array) -> Tolerance:
 def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
     """Pick passes over graphs: the usual ones, or some left out or with other options; of those
     that make loops, only those that a graph of this kind can go through."""
-    steps = [bind.step for bind in walk(func.body, Bind)]
-    made = _usual(picks, nested=any(isinstance(step, Body) for step in steps))
-    inside = [
-        bind.step for step in steps if isinstance(step, Lambda) for bind in walk(step.body, Bind)
-    ]
+    nested = any(isinstance(bind.step, Body) for bind in walk(func.body, Bind))
+    made = _usual(picks, nested=nested)
     extents = [
         dim
         for value in (*func.params, *bindings_of(func))
         if isinstance(value.type, TensorType)
         for dim in value.type.shape
     ]
-    if (
-        any(isinstance(step, GraphIf) for step in steps)
-        or any(isinstance(step, (Lambda, Apply)) for step in inside)
-        # No parameter of a kernel would bind the symbols that such an extent is computed from.
-        or not all(isinstance(dim, (Var, Const)) for dim in extents)
-    ):
+    # No parameter of a kernel would bind the symbols that such an extent is computed from.
+    if not all(isinstance(dim, (Var, Const)) for dim in extents):
         return made.without("lower-to-loops").without("plan-memory")
     return made
 

@@ -10,7 +10,7 @@ from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace
 from irkit.core import IRKitError, IRModule
 from irkit.graph import Builder, GraphFunc, interpret
 from irkit.phases import GRAPH
-from irkit.phases.executor_plan import make_plan
+from irkit.phases.executor.planner import make_plan
 from irkit.transform import define_pass
 from tests.graph.graphs import inputs_of, random_graph
 

@@ -18,6 +18,7 @@ from irkit.graph.nodes import (
     Body,
     Constant,
     GraphIf,
+    GraphLoop,
     Invoke,
     Lambda,
     Op,
@@ -137,11 +138,17 @@ class _Inliner:
             case Apply(callee, args):
                 given = tuple(scope[arg] for arg in args)
                 return self._called(scope[callee], given, bind, builder)
+            case GraphLoop(function, count, cond, state, others):
+                number, flag = (_tensor(scope[each], bind) for each in (count, cond))
+                given = (tuple(_tensor(scope[v], bind) for v in some) for some in (state, others))
+                step = GraphLoop(function, number, flag, *given)
+                value = builder.emit(step, bind.var.name, type=bind.var.type, span=bind.span)
+                return _opened(builder, value)
             case Invoke():
                 return self._invoked(bind.step, scope, bind, builder)
             case step:
                 raise IRKitError(
-                    f"cannot differentiate {type(step).__name__} {bind.var.name!r}", span=bind.span
+                    f"cannot inline {type(step).__name__} {bind.var.name!r}", span=bind.span
                 )
 
     def _chosen(
@@ -201,7 +208,7 @@ class _Inliner:
         if target.name in self.calling or step.function in self.calling:
             cycle = " calls ".join(repr(name) for name in [*self.calling, step.function])
             raise IRKitError(
-                f"cannot differentiate a recursive function: {cycle}",
+                f"cannot inline a recursive function: {cycle}",
                 span=bind.span,
                 hint="Unroll the recursion before.",
             )
@@ -262,5 +269,5 @@ def _closed(builder: Builder, found: Inlined, what: str) -> Value:
     if isinstance(found, Value):
         return found
     if not isinstance(found, tuple):
-        raise IRKitError(f"cannot differentiate a function whose result is a function: {what}")
+        raise IRKitError(f"cannot inline a function whose result is a function: {what}")
     return builder.tuple(*[_closed(builder, each, what) for each in found])

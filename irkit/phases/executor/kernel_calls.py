@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from irkit.codegen import SizeArithmetic, evaluate_sizes, written_buffers
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRKitError, IRModule, walk
 from irkit.graph import (
     Bind,
     GraphFunc,
+    GraphLoop,
     Invoke,
     TensorType,
     dimensions_of,
@@ -28,11 +29,20 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     """
     problems = [str(problem) for problem in verify(module)]
     dims = {var: dim.name for var, dim in dimensions_of(main).items()}
-    for bind in main.body.bindings:
-        if isinstance(bind.step, Invoke) and bind.step.function in module:
+    seen, waiting = {main.name}, [main]
+    while waiting:
+        for bind in walk(waiting.pop().body, Bind):
+            if not isinstance(bind.step, (Invoke, GraphLoop)) or bind.step.function not in module:
+                continue
             name = bind.step.function
-            found = _problems(module[name], bind, bind.step, dims)
-            problems += [f"{name!r} {what}" for what in found]
+            target = module[name]
+            if not isinstance(target, GraphFunc):
+                assert isinstance(bind.step, Invoke), "the verifier checks loops"
+                found = _problems(target, bind, bind.step, dims)
+                problems += [f"{name!r} {what}" for what in found]
+            elif name not in seen:
+                seen.add(name)
+                waiting.append(target)
     if problems:
         listed = "\n  ".join(dict.fromkeys(problems))
         raise IRKitError(f"the lowered graph is invalid:\n  {listed}")

@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from irkit.codegen import (
+    Branch,
     Copy,
     ExecutorPlan,
     KernelCall,
+    Region,
+    Repeat,
+    RowCopy,
     Size,
-    SizeArithmetic,
     TensorPlace,
     TensorSpec,
 )
@@ -22,13 +25,14 @@ from irkit.graph import (
     Bind,
     Constant,
     GraphFunc,
+    GraphIf,
+    GraphLoop,
     Invoke,
     MemoryPlan,
     TensorType,
     Tuple,
     TupleGet,
     TupleType,
-    Type,
     Value,
     dimensions_of,
     kernel_sizes,
@@ -36,7 +40,14 @@ from irkit.graph import (
     recorded_plan,
     tensors_in,
 )
-from irkit.ir import PrimFunc, Var, shape_vars
+from irkit.ir import BOOL, PrimFunc, Var, shape_vars
+from irkit.phases.executor.tensor_specs import (
+    input_specs,
+    narrow_types,
+    output_names,
+    size_arithmetic,
+    tensor_spec,
+)
 
 
 def make_plan(
@@ -51,62 +62,6 @@ def make_plan(
     or a memory plan that is older than the function.
     """
     return _ExecutorPlanner(module, operators).run()
-
-
-def size_arithmetic(func: GraphFunc) -> SizeArithmetic:
-    """Return the arithmetic on the dimensions that the inputs of a function bind."""
-    return SizeArithmetic({var: var.name for var in dimensions_of(func)})
-
-
-def tensor_spec(sizes: SizeArithmetic, type: Type, name: str, dtype: str = "") -> TensorSpec:
-    """Return the description of an input or output that the caller of a model sees, whose arrays
-    can have a narrow type.
-
-    Raises: IRKitError if it is not a tensor, or no dimension of an input decides its shape.
-    """
-    if not isinstance(type, TensorType):
-        raise IRKitError(f"{name!r} is not a tensor, so it cannot be an input or output of a model")
-    shape = tuple(
-        sizes.extent(dim, f"dimension {at} of {name!r}") for at, dim in enumerate(type.shape)
-    )
-    return TensorSpec(name, shape, dtype or str(type.dtype))
-
-
-def input_specs(func: GraphFunc, sizes: SizeArithmetic | None = None) -> tuple[TensorSpec, ...]:
-    """Return the descriptions of all inputs.
-
-    Raises: IRKitError as ``tensor_spec`` does.
-    """
-    names, narrow = input_names(func), narrow_types(func, "inputs")
-    used = size_arithmetic(func) if sizes is None else sizes
-    return tuple(
-        tensor_spec(used, param.type, name, narrow.get(name, ""))
-        for param, name in zip(func.params, names, strict=True)
-    )
-
-
-def narrow_types(func: GraphFunc, of: Literal["inputs", "outputs"]) -> dict[str, str]:
-    """Return the names of those inputs or outputs of a model whose bytes are numbers of a narrow
-    type, with that type."""
-    flat = dict(func.attrs).get(f"narrow_{of}", ())
-    assert isinstance(flat, tuple)
-    return dict(zip(map(str, flat[::2]), map(str, flat[1::2]), strict=True))
-
-
-def input_names(func: GraphFunc) -> list[str]:
-    """Return the names of the inputs in the model, or else those of the parameters."""
-    return _names(func, "inputs", [param.name for param in func.params])
-
-
-def _names(func: GraphFunc, key: str, default: Sequence[str]) -> list[str]:
-    found = dict(func.attrs).get(key, tuple(default))
-    names = [str(name) for name in found] if isinstance(found, tuple) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if len(names) != len(default) or len(set(names)) != len(names):
-        raise IRKitError(
-            f"attribute {key!r} of {func.name!r} must hold {len(default)} different names, "
-            f"found {found!r}"
-        )
-    return names
 
 
 def _memory(func: GraphFunc) -> MemoryPlan:
@@ -148,19 +103,16 @@ class _ExecutorPlanner:
         assert isinstance(func, GraphFunc)
         self.module = module
         self.func = func
-        self.memory = memory = _memory(func)
         self.operators = operators
         self.sizes = size_arithmetic(func)
-        self.slots: dict[tuple[str, int], Size] = {
-            (slot.value, slot.item): slot.offset for slot in memory.slots
-        }
-        self.arena_bytes: Size = memory.size
+        self.arena_bytes: Size = 0
         self.tensors: dict[Value, tuple[_Tensor, ...]] = {}
         self.places: dict[_Tensor, TensorPlace] = {}
         self.params: list[tuple[int, TensorSpec]] = []
         self.blocks: list[bytes] = []
         self.param_bytes = 0
         self.calls: list[KernelCall] = []
+        self.regions: list[Region] = []
 
     def run(self) -> tuple[ExecutorPlan, bytes]:
         inputs = input_specs(self.func, self.sizes)
@@ -171,13 +123,10 @@ class _ExecutorPlanner:
             self._bind(bind)
         results = self.tensors[self.func.body.result]
         unique = UniqueNames()
-        names = _names(self.func, "outputs", [unique(tensor.name) for tensor in results])
+        names = output_names(self.func, [unique(tensor.name) for tensor in results])
         narrow = narrow_types(self.func, "outputs")
         copies = self._place_outputs(results)
-        self._place_rooms()
-        for bind in self.func.body.bindings:
-            if isinstance(bind.step, Invoke):
-                self._call(bind, bind.step)
+        self._calls_of(self.func, 0)
         outputs = tuple(
             tensor_spec(self.sizes, result.type, name, narrow.get(name, ""))
             for result, name in zip(results, names, strict=True)
@@ -193,11 +142,128 @@ class _ExecutorPlanner:
             self.arena_bytes,
             tuple(self.calls),
             copies,
+            tuple(self.regions),
             dims=tuple(dimensions_of(self.func).values()),
             sizes=tuple(self.sizes.steps),
             memory=memory,
         )
         return plan, b"".join(self.blocks)
+
+    def _calls_of(self, func: GraphFunc, begin: Size) -> None:
+        """Place the values of a function, from ``begin`` in the arena, and make its calls.
+
+        Functions that it invokes have their values behind its own.
+        """
+        slots, end = self._slots(func, begin)
+        self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
+        for bind in func.body.bindings:
+            if not isinstance(bind.step, (Invoke, GraphIf, GraphLoop)):
+                continue
+            results = self.tensors[bind.var]
+            for tensor in results:
+                if tensor not in self.places:
+                    self.places[tensor] = TensorPlace("arena", slots[bind.var.name, tensor.item])
+            if isinstance(bind.step, GraphIf):
+                self._branch(bind, bind.step, end)
+            elif isinstance(bind.step, GraphLoop):
+                self._loop(bind, bind.step, end)
+            else:
+                self._invoke(bind, bind.step, results, end)
+
+    def _branch(self, bind: Bind, step: GraphIf, end: Size) -> None:
+        """Make the calls of both sides, which write to the same places."""
+        number, begin = len(self.regions), len(self.calls)
+        (cond,) = self.tensors[step.cond]
+        branch = Branch(self.places[cond], begin, begin, begin)
+        self.regions.append(branch)
+        made: list[int] = []
+        for side in (step.then, step.otherwise):
+            inner = side.bindings[0].step if len(side.bindings) == 1 else None
+            if not isinstance(inner, Invoke) or side.result is not side.bindings[0].var:
+                raise IRKitError(
+                    f"a side of the choice {bind.var.name!r} is not one call", span=bind.span
+                )
+            self._invoke(bind, inner, self.tensors[bind.var], end)
+            made.append(len(self.calls))
+        if not begin < made[0] < made[1]:
+            raise IRKitError(
+                f"a side of the choice {bind.var.name!r} computes nothing", span=bind.span
+            )
+        self.regions[number] = Branch(branch.cond, begin, *made)
+
+    def _loop(self, bind: Bind, step: GraphLoop, end: Size) -> None:
+        """Make the calls of an iteration. The state is kept where the result is; what the iteration
+        makes of it lies behind the values of the function, until it is carried over."""
+        target = self.module[step.function]
+        assert isinstance(target, GraphFunc)
+        number, *results = self.tensors[bind.var]
+        state, rows = results[: len(step.state)], results[len(step.state) :]
+        made = [_Tensor(bind.var, at, each.type, computed=True) for at, each in enumerate(results)]
+        again = _Tensor(bind.var, -1, TensorType((), BOOL), computed=True)
+        for tensor in (again, *made):
+            kind = tensor.type
+            if any(tensor is each for each in made[len(state) :]):
+                kind = TensorType(kind.shape[1:], kind.dtype)
+            room = self.sizes.aligned(self._bytes(tensor, kind), "the state of a loop")
+            self.places[tensor] = TensorPlace("arena", end)
+            end = self.sizes.sum(end, room, "the memory of a call")
+        self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
+        for param, given in zip(
+            target.params,
+            [(number,), *((each,) for each in state), *(self.tensors[v] for v in step.others)],
+            strict=True,
+        ):
+            self.tensors[param] = given
+        first, begin = len(self.regions), len(self.calls)
+        (cond,), (count,) = self.tensors[step.cond], self.tensors[step.count]
+        initial = [
+            (again, cond),
+            *zip(state, (self.tensors[v][0] for v in step.state), strict=True),
+        ]
+        loop = Repeat(
+            begin,
+            begin,
+            self.places[number],
+            self.places[count],
+            self.places[again],
+            tuple(self._copy(to, source) for to, source in initial),
+            tuple(self._copy(to, source) for to, source in zip(state, made, strict=False)),
+            tuple(map(self._row, rows, made[len(state) :])),
+        )
+        self.regions.append(loop)
+        self._enter(target, [again, *made], end)
+        self.regions[first] = msgspec.structs.replace(loop, end=len(self.calls))
+
+    def _copy(self, to: _Tensor, source: _Tensor) -> Copy:
+        return Copy(self.places[to], self.places[source], self._bytes(to))
+
+    def _row(self, to: _Tensor, source: _Tensor) -> RowCopy:
+        row = self._bytes(to, TensorType(to.type.shape[1:], to.type.dtype))
+        rows = self.sizes.extent(to.type.shape[0], f"the rows of {to.name!r}")
+        return RowCopy(self.places[to], self.places[source], row, rows)
+
+    def _invoke(self, bind: Bind, step: Invoke, results: Sequence[_Tensor], end: Size) -> None:
+        """Call a kernel, or make the calls of a graph function in place of the call of that."""
+        target = self.module[step.function]
+        if not isinstance(target, GraphFunc):
+            self._call(bind, step, results)
+            return
+        for param, arg in zip(target.params, step.args, strict=True):
+            self.tensors[param] = self.tensors[arg]
+        self._enter(target, results, end)
+
+    def _enter(self, target: GraphFunc, results: Sequence[_Tensor], end: Size) -> None:
+        """Make the calls of a function whose parameters are known; its results are placed."""
+        for inside in target.body.bindings:
+            self._bind(inside)
+        found = self.tensors[target.body.result]
+        for tensor, result in zip(found, results, strict=True):
+            if not tensor.computed or tensor in self.places:
+                raise IRKitError(
+                    f"function {target.name!r} does not compute {tensor.name!r}, which it returns"
+                )
+            self.places[tensor] = self.places[result]
+        self._calls_of(target, end)
 
     def _bind(self, bind: Bind) -> None:
         """Record the tensors that a value consists of; tuples share those of their items."""
@@ -212,9 +278,10 @@ class _ExecutorPlanner:
             part = slice(begin, begin + counts[step.index])
             self.tensors[var] = self.tensors[step.value][part]
         elif isinstance(step, Constant):
-            (tensor,) = self.tensors[var] = _stored(var, computed=False)
-            self._param(tensor, step.data.array)
-        elif isinstance(step, Invoke):
+            if var not in self.tensors:  # Otherwise its function is called again.
+                (tensor,) = self.tensors[var] = _stored(var, computed=False)
+                self._param(tensor, step.data.array)
+        elif isinstance(step, (Invoke, GraphIf, GraphLoop)):
             self.tensors[var] = _stored(var, computed=True)
         else:
             raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
@@ -230,33 +297,34 @@ class _ExecutorPlanner:
                 copies.append(Copy(TensorPlace("output", number), source, self._bytes(tensor)))
         return tuple(copies)
 
-    def _place_rooms(self) -> None:
-        """Compute where the rooms begin, and place in each the tensors that are in it."""
+    def _slots(self, func: GraphFunc, begin: Size) -> tuple[dict[tuple[str, int], Size], Size]:
+        """Return where each planned tensor of a function is, by value and item, and the end."""
+        memory = _memory(func)
+        what = "the memory of a call"
+        slots = {
+            (slot.value, slot.item): self.sizes.sum(begin, slot.offset, what)
+            for slot in memory.slots
+        }
+        end = self.sizes.sum(begin, memory.size, what)
         tensors = {
             (bind.var.name, tensor.item): tensor
-            for bind in self.func.body.bindings
-            if isinstance(bind.step, Invoke)
+            for bind in func.body.bindings
+            if isinstance(bind.step, (Invoke, GraphIf, GraphLoop))
             for tensor in self.tensors[bind.var]
         }
         needed: dict[int, Size] = {}
-        for room in self.memory.rooms:
+        for room in memory.rooms:
             size = self._bytes(tensors[room.value, room.item])
             before = needed.get(room.number, size)
             needed[room.number] = self.sizes.largest(before, size, f"room {room.number}")
         begins: dict[int, Size] = {}
         for number in sorted(needed):
-            begins[number] = self.arena_bytes
-            size = self.sizes.aligned(needed[number], f"room {number}")
-            self.arena_bytes = self.sizes.sum(self.arena_bytes, size, "the memory of a call")
-        for room in self.memory.rooms:
-            self.slots[room.value, room.item] = begins[room.number]
+            begins[number] = end
+            end = self.sizes.sum(end, self.sizes.aligned(needed[number], f"room {number}"), what)
+        slots |= {(room.value, room.item): begins[room.number] for room in memory.rooms}
+        return slots, end
 
-    def _call(self, bind: Bind, step: Invoke) -> None:
-        results = self.tensors[bind.var]
-        for tensor in results:
-            if tensor not in self.places:
-                offset = self.slots[bind.var.name, tensor.item]
-                self.places[tensor] = TensorPlace("arena", offset)
+    def _call(self, bind: Bind, step: Invoke, results: Sequence[_Tensor]) -> None:
         tensors = [t for arg in step.args for t in self.tensors[arg]]
         places = tuple(self.places[tensor] for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)
@@ -276,8 +344,9 @@ class _ExecutorPlanner:
             )
         )
 
-    def _bytes(self, tensor: _Tensor) -> Size:
-        spec = tensor_spec(self.sizes, tensor.type, tensor.name)
+    def _bytes(self, tensor: _Tensor, kind: TensorType | None = None) -> Size:
+        """Return the bytes of a tensor, or of one of another type that belongs to it."""
+        spec = tensor_spec(self.sizes, kind or tensor.type, tensor.name)
         what = f"the number of bytes of {tensor.name!r}"
         return self.sizes.bytes_of(spec.shape, tensor.type.dtype.bytes, what)
 

@@ -9,7 +9,7 @@ from irkit.graph import Apply, Bind, GraphFunc, Lambda, Op, Value
 
 
 class FusedOperators:
-    """Names of the values of ``main``, with the operators that compute each as its graph last had
+    """Names of values, with the operators that compute each as its graph last had
     them: fused ones in order, such as ``("conv n1", "relu n2")``."""
 
     def __init__(self) -> None:
@@ -17,11 +17,13 @@ class FusedOperators:
 
     def note(self, module: IRModule) -> None:
         """Remember what the graph says now."""
-        main = module["main"]
-        if not isinstance(main, GraphFunc):
-            return
+        for func in module.functions.values():
+            if isinstance(func, GraphFunc):
+                self._note(func)
+
+    def _note(self, func: GraphFunc) -> None:
         groups: dict[Value, Lambda] = {}
-        for bind in main.body.bindings:
+        for bind in func.body.bindings:
             match bind.step:
                 case Lambda() as group:
                     groups[bind.var] = group

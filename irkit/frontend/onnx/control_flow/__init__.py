@@ -1,0 +1,1 @@
+"""If, Loop and Scan: loop_body (of a loop that stays one), operators (their converters)."""

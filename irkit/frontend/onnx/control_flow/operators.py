@@ -1,0 +1,224 @@
+"""If, Loop and Scan: a choice that is known on import is made then, and a loop of few known
+iterations is unrolled; others become choices and loops of the graph."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import onnx
+
+from irkit.core import ShapeError, equal
+from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
+from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
+from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
+from irkit.graph import Builder, TensorType, Value
+from irkit.ir import as_int
+
+
+class GraphRunner(Protocol):
+    """What converts the graphs that a node has as attributes; they see the names around them."""
+
+    def run_graph(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+        """Convert a graph for these inputs here."""
+        ...
+
+    def run_aside(self, graph: onnx.GraphProto) -> tuple[Builder, list[Value]]:
+        """Convert a graph without inputs in a body of its own."""
+        ...
+
+    def run_inside(
+        self, graph: onnx.GraphProto, inputs: Sequence[Value], builder: Builder
+    ) -> list[Value]:
+        """Convert a graph in a body that has these inputs."""
+        ...
+
+
+Convert = Callable[[OnnxNode, GraphRunner], "list[Value] | Counted"]
+
+
+def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
+    """Convert the branch that a known condition chooses; otherwise both, of which one runs.
+
+    If their results differ in type, the condition decides a shape, and must be known.
+    Source: If-1 to If-25.
+    """
+    cond = node.input(0)
+    then, otherwise = node.graph("then_branch"), node.graph("else_branch")
+    if not node.is_known(0):
+        both = [runner.run_aside(then), runner.run_aside(otherwise)]
+        pairs = list(zip(both[0][1], both[1][1], strict=True))
+        same = [isinstance(a.type, TensorType) and equal(a.type, b.type) for a, b in pairs]
+        if pairs and all(same):
+            return node.branch(node.op("reshape", cond, shape=()), *both)
+    taken = node.array(0, "condition")
+    if taken is None or taken.size != 1:
+        raise node.fail("its condition must be one bool")
+    return runner.run_graph(then if bool(taken.reshape(-1)[0]) else otherwise, [])
+
+
+def loop(node: OnnxNode, runner: GraphRunner) -> list[Value] | Counted:
+    """Unroll a loop of few iterations, or make it a loop of the graph.
+
+    Source: Loop-1 to Loop-25.
+    """
+    number, cond = node.optional(0), node.optional(1)
+    known = node.array(0, "number of iterations") if node.is_known(0) else None
+    count = None if known is None else max(int(known.reshape(-1)[0]), 0)
+    stops = cond is not None and not node.is_known(1)
+    if count is not None and count <= UNROLLED and not stops:
+        return _unrolled(node, runner, count)
+    try:
+        return _kept(node, runner, number, cond, count)
+    except (UnknownShape, ShapeError):
+        # What depends on the number of the iteration, or grows, is known once it is unrolled.
+        if number is None:
+            raise
+        known = node.array(0, "number of iterations")
+        assert known is not None
+        return _unrolled(node, runner, max(int(known.reshape(-1)[0]), 0))
+
+
+def _unrolled(node: OnnxNode, runner: GraphRunner, count: int) -> list[Value]:
+    cond = node.array(1, "condition")
+    body, states = node.graph("body"), [node.input(at) for at in range(2, len(node.inputs))]
+    outputs: list[list[Value]] = []
+    _check_steps(node, count)
+    going = cond is None or bool(cond.reshape(-1)[0])
+    for at in range(count):
+        if not going:
+            break
+        number = node.constant(np.array(at, dtype=np.int64))
+        again, *found = runner.run_graph(body, [number, node.constant(np.array(True)), *states])
+        states = found[: len(states)]
+        outputs.append(found[len(states) :])
+        going = bool(node.array_of(again, "condition").reshape(-1)[0])
+    if not outputs and len(body.output) > 1 + len(states):
+        raise node.fail("it has outputs for each iteration, but runs none")
+    return [*states, *(_stacked(node, each, 0, False) for each in zip(*outputs, strict=True))]
+
+
+def _kept(
+    node: OnnxNode,
+    runner: GraphRunner,
+    number: Value | None,
+    cond: Value | None,
+    count: int | None,
+) -> list[Value] | Counted:
+    """Make a loop of the graph. Outputs of each iteration have room for all, and are cut where the
+    condition can stop it before."""
+    states = [node.input(at) for at in range(2, len(node.inputs))]
+    made = LoopBody(node, states)
+    found = runner.run_inside(
+        node.graph("body"), [made.number, made.true, *made.state], made.builder
+    )
+    if len(found) < 1 + len(states):
+        raise node.fail(f"its body has {len(found)} outputs for {len(states)} states")
+    again, *found = found
+    rows = found[len(states) :]
+    if rows and number is None:
+        raise node.fail(
+            "it has outputs for each iteration, and how many it makes at most is not known; its "
+            "first input can say so"
+        )
+    if rows and count is None:
+        node.array(0, "number of iterations")
+    if number is None and node.is_true(again) and (cond is None or node.is_true(cond)):
+        raise node.fail("it never ends: it has no number of iterations, and its condition holds")
+    most = node.constant(np.array(INT64_MAX)) if number is None else number
+    stops = not node.is_true(again) or (cond is not None and not node.is_known(1))
+    results = made.finish(
+        node.op("reshape", most, shape=()),
+        made.outer_true if cond is None else node.op("reshape", cond, shape=()),
+        again,
+        found[: len(states)],
+        [(row, count or 0) for row in rows],
+    )
+    if not rows or not stops:
+        return results[1:]
+    axes = (*[None] * len(states), *[0] * len(rows))
+    return Counted(tuple(results[1:]), axes, results[0])
+
+
+def scan(node: OnnxNode, runner: GraphRunner) -> list[Value]:
+    """Loop over the slices of the last inputs: unrolled if there are few.
+
+    Source: Scan-9 to Scan-25.
+    """
+    if node.version < 9:
+        raise node.fail("version 8, which has a batch axis, is not supported")
+    scanned = ScannedInputs(node)
+    count = as_int(scanned.steps)
+    if count is not None and count <= UNROLLED:
+        return _unrolled_scan(node, runner, scanned, count)
+    try:
+        return _kept_scan(node, runner, scanned)
+    except (UnknownShape, ShapeError):
+        if count is None:
+            raise
+        return _unrolled_scan(node, runner, scanned, count)
+
+
+def _unrolled_scan(
+    node: OnnxNode, runner: GraphRunner, scanned: ScannedInputs, steps: int
+) -> list[Value]:
+    _check_steps(node, steps)
+    states, outputs = scanned.states, list[list[Value]]()
+    for step in range(steps):
+        found = runner.run_graph(scanned.body, [*states, *scanned.slices(step)])
+        states = found[: len(states)]
+        outputs.append(found[len(states) :])
+    if scanned.made and not outputs:
+        raise node.fail("it has outputs for each slice, but no slices")
+    stacked = [
+        _stacked(node, each, axis, bool(back))
+        for each, axis, back in zip(
+            zip(*outputs, strict=True), scanned.out_axes, scanned.turned, strict=True
+        )
+    ]
+    return [*states, *stacked]
+
+
+def _kept_scan(node: OnnxNode, runner: GraphRunner, scanned: ScannedInputs) -> list[Value]:
+    states = scanned.states
+    made = LoopBody(node, states)
+    slices = scanned.slices_in(made)
+    found = runner.run_inside(scanned.body, [*made.state, *slices], made.builder)
+    rows = [(row, scanned.steps) for row in found[len(states) :]]
+    _, *results = made.finish(
+        scanned.count(), made.outer_true, made.true, found[: len(states)], rows
+    )
+    stacked = [
+        _placed(node, each, axis, bool(back))
+        for each, axis, back in zip(
+            results[len(states) :], scanned.out_axes, scanned.turned, strict=True
+        )
+    ]
+    return [*results[: len(states)], *stacked]
+
+
+def _placed(node: OnnxNode, rows: Value, axis: int, backwards: bool) -> Value:
+    """Return rows along the first axis in the order and along the axis that are wanted."""
+    if backwards:
+        rows = node.op("slice", rows, begins=(-1,), ends=(-INT64_MAX,), strides=(-1,), axes=(0,))
+    at = node.axis(axis, node.rank(rows))
+    order = list(range(1, node.rank(rows)))
+    order.insert(at, 0)
+    return rows if at == 0 else node.op("transpose", rows, axes=tuple(order))
+
+
+def _check_steps(node: OnnxNode, steps: int) -> None:
+    if steps > MAX_STEPS:
+        raise node.fail(f"{steps} iterations: up to {MAX_STEPS} are unrolled")
+
+
+def _stacked(node: OnnxNode, parts: Sequence[Value], axis: int, backwards: bool) -> Value:
+    at = node.axis(axis, node.rank(parts[0]) + 1)
+    wide = [
+        node.op("reshape", each, shape=(*node.shape(each)[:at], 1, *node.shape(each)[at:]))
+        for each in (reversed(parts) if backwards else parts)
+    ]
+    return node.op("concat", *wide, axis=at)
+
+
+CONTROL_FLOW: dict[str, Convert] = {"If": choice, "Loop": loop, "Scan": scan}
+"""Operators with graphs as attributes, which the converter runs on values."""

@@ -1,0 +1,2 @@
+"""Functions of a graph: inline (calls become bindings), outline (a body becomes a function), unroll
+(a loop becomes calls)."""

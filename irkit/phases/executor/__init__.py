@@ -1,0 +1,5 @@
+"""The executor of a model, from a lowered graph function.
+
+Reading order: tensor_specs (inputs and outputs), kernel_calls (each kernel fits its calls), planner
+(places and calls), fused_operators (what a call computes, for people).
+"""

@@ -1,0 +1,206 @@
+"""Choices and function values of a graph run natively, as what they mean."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irkit
+from irkit.core import IRKitError, IRModule, same, walk
+from irkit.fuzz.generators.graphs.graph_samples import draw_graph
+from irkit.fuzz.generators.sample import Sample, Unusable
+from irkit.fuzz.picks import picks_of
+from irkit.graph import (
+    Apply,
+    Bind,
+    Builder,
+    GraphFunc,
+    GraphIf,
+    arrays_of,
+    interpret,
+    parse,
+    parse_module,
+    verify,
+)
+
+X = np.array([-1.0, 2.0, 0.5, 3.0], np.float32)
+
+
+def samples(wanted: type, count: int) -> Iterator[tuple[Sample, GraphFunc]]:
+    """Yield graphs of constant shapes with a step of a class, in the order of their seeds."""
+    seed = 0
+    while count:
+        seed += 1
+        try:
+            sample = draw_graph(picks_of(seed))
+        except Unusable:
+            continue
+        func = sample.ir
+        assert isinstance(func, GraphFunc)
+        steps = [bind.step for bind in walk(func.body, Bind)]
+        if "=" not in sample.inputs[0].name and any(isinstance(step, wanted) for step in steps):
+            count -= 1
+            yield sample, func
+
+
+@pytest.mark.parametrize("wanted", [GraphIf, Apply])
+def test_drawn_graphs_run_as_what_they_mean(wanted: type) -> None:
+    for sample, func in samples(wanted, 12):
+        model = irkit.compile(IRModule({"main": func}))
+        names = [spec.name for spec in model.plan.inputs]
+        found = model.run(dict(zip(names, sample.inputs[0].args, strict=True)))
+        (expected,), (allowed,) = sample.expected, sample.allowed
+        assert expected is not None
+        for one, own, most in zip(found.values(), expected, allowed, strict=True):
+            limit = 0.0 if most is None else most
+            own = own.astype(one.dtype)
+            equal = (one == own) | ((one != one) & (own != own))
+            with np.errstate(all="ignore"):
+                apart = np.abs(one.astype(np.float64) - own.astype(np.float64))
+            assert np.all(equal | (apart <= limit)), func.script()
+
+
+NESTED = """
+def main(x: f32[4], c: bool[()], d: bool[()]):
+    w: f32[4] = constant([1.0, 2.0, 3.0, 4.0])
+    s: f32[4] = add(x, w)
+    if c:
+        a: f32[4] = exp(s)
+        if d:
+            b: f32[4] = multiply(a, w)
+            p: (f32[4], f32[4]) = (b, a)
+            q: (f32[4], f32[4]) = p
+        else:
+            e: (f32[4], f32[4]) = (a, a)
+            q: (f32[4], f32[4]) = e
+        i: f32[4] = q[0]
+        j: f32[4] = q[1]
+        k: f32[4] = subtract(i, j)
+        r: f32[4] = k
+    else:
+        r: f32[4] = w
+    y: f32[4] = add(r, s)
+    return y
+"""
+
+
+def test_nested_choices_copy_what_they_do_not_compute() -> None:
+    func = parse(NESTED)
+    model = irkit.compile(IRModule({"main": func}))
+    for c in (False, True):
+        for d in (False, True):
+            inputs = {"x": X, "c": np.array(c), "d": np.array(d)}
+            (expected,) = arrays_of(interpret(func, inputs))
+            np.testing.assert_allclose(model.run(inputs)["y"], expected, rtol=1e-6)
+
+
+def test_only_one_side_runs_and_a_profile_counts_no_other() -> None:
+    model = irkit.compile(IRModule({"main": parse(NESTED)}))
+    inputs = {"x": X, "c": np.array(False), "d": np.array(True)}
+    taken = model.profile(inputs, runs=2).calls
+    assert len(taken) == 3
+    more = model.profile({**inputs, "c": np.array(True)}, runs=2).calls
+    assert len(more) > len(taken)
+    assert len(model.plan.calls) > len(more)
+
+
+def test_a_condition_can_be_computed_and_a_model_saved(tmp_path: Path) -> None:
+    b = Builder("main")
+    x = b.param("x", (4,))
+    total = b.op("sum", x, axes=(0,), keepdims=False)
+    zero = b.constant(np.float32(0))
+    then, otherwise = b.inner(), b.inner()
+    made = b.branch(
+        b.op("less", total, zero),
+        then.body(then.op("negative", x)),
+        otherwise.body(otherwise.op("exp", x)),
+    )
+    model = irkit.compile(IRModule({"main": b.finish(made)}))
+    model.save(tmp_path / "choice.irkit")
+    for each in (model, irkit.load(tmp_path / "choice.irkit")):
+        for array in (X, -X):
+            expected = -array if array.sum() < 0 else np.exp(array)
+            (found,) = each.run({"x": array}).values()
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_a_choice_by_a_constant_is_made_when_it_is_compiled() -> None:
+    b = Builder("main")
+    x = b.param("x", (4,))
+    then, otherwise = b.inner(), b.inner()
+    taken = b.branch(
+        b.constant(np.array(True)),
+        then.body(then.op("exp", x)),
+        otherwise.body(otherwise.op("negative", x)),
+    )
+    model = irkit.compile(IRModule({"main": b.finish(taken)}))
+    assert not model.plan.regions
+    assert len(model.plan.calls) == 1
+
+
+def test_functions_of_a_module_are_inlined_and_recursion_is_refused() -> None:
+    inner = parse("def half(x: f32[4]):\n    y: f32[4] = exp(x)\n    return y\n")
+    main = parse(
+        "def main(x: f32[4]):\n"
+        '    a: f32[4] = call("half", x)\n'
+        '    b: f32[4] = call("half", a)\n'
+        "    return b\n"
+    )
+    (found,) = irkit.compile(IRModule({"main": main, "half": inner})).run({"x": X}).values()
+    np.testing.assert_allclose(found, np.exp(np.exp(X)), rtol=1e-5)
+    loop = parse('def half(x: f32[4]):\n    y: f32[4] = call("half", x)\n    return y\n')
+    with pytest.raises(IRKitError, match="cannot inline a recursive function: 'main' calls"):
+        irkit.compile(IRModule({"main": main, "half": loop}))
+
+
+STEP = """
+def step(i: i64[()], a: f32[4], total: f32[()], w: f32[4]):
+    s: f32[4] = multiply(a, w)
+    t: f32[()] = sum(s, axes=(0,), keepdims=False)
+    u: f32[()] = add(total, t)
+    l: f32[()] = constant([100.0])
+    g: bool[()] = less(u, l)
+    r: (bool[()], f32[4], f32[()], f32[4], f32[()]) = (g, s, u, a, u)
+    return r
+"""
+MAIN = """
+def main(x: f32[4], w: f32[4], n: i64[()], c: bool[()]):
+    z: f32[()] = constant([0.0])
+    y: (i64[()], f32[4], f32[()], f32[6, 4], f32[6]) = loop("step", n, c, (x, z), (w,))
+    return y
+"""
+
+
+def looped(x: np.ndarray, w: np.ndarray, n: int, c: bool) -> list[np.ndarray]:
+    """Compute what the loop means, in NumPy."""
+    rows, totals = np.zeros((6, 4), np.float32), np.zeros(6, np.float32)
+    made, total = 0, np.float32(0)
+    while c and made < min(n, 6):
+        rows[made] = x
+        x = x * w
+        total = np.float32(total + x.sum())
+        totals[made] = total
+        c, made = bool(total < 100), made + 1
+    return [np.array(made), x, total, rows, totals]
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 3, 6, 9])
+def test_a_loop_keeps_its_state_and_its_rows(n: int) -> None:
+    module = IRModule({"main": parse(MAIN), "step": parse(STEP)})
+    assert verify(module) == []
+    assert same(parse_module(module.script()), module)
+    model = irkit.compile(module)
+    for factor in (1.0, 2.0, 5.0):
+        for c in (False, True):
+            w = np.full(4, factor, np.float32)
+            inputs = {"x": X, "w": w, "n": np.array(n), "c": np.array(c)}
+            expected = looped(X, w, n, c)
+            meant = list(arrays_of(interpret(module, inputs)))
+            found = list(model.run(inputs).values())
+            for one, two, three in zip(expected, meant, found, strict=True):
+                np.testing.assert_allclose(two, one, rtol=1e-6)
+                np.testing.assert_allclose(three, one, rtol=1e-6)
+            assert len(model.profile(inputs, runs=1).calls) == (
+                len(model.plan.calls) if c and n > 0 else 0
+            )
