@@ -1,7 +1,8 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays,
+call (what was wrong with an argument), clocks, kernel (compile and call); package, arenas,
+model_arrays,
 array_files, profile, timed_calls and model for whole models; specialised for models that are
 compiled at the call.
 
@@ -21,6 +22,10 @@ from irkit.runtime.array_files import (
 from irkit.runtime.cache import (
     cache_folder as cache_folder,
     object_for as object_for,
+)
+from irkit.runtime.clocks import (
+    ClockReading as ClockReading,
+    LoopClocks as LoopClocks,
 )
 from irkit.runtime.deploy import (
     OUTPUT_KINDS as OUTPUT_KINDS,
