@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from irkit.core import IRKitError, Target
-from irkit.ir import For, PrimFunc, listing, parse
+from irkit.ir import For, PrimFunc, listing, no_blocks, parse
 from irkit.passes.loop import loops_worth_timing, time_loops
-from irkit.runtime import Kernel, build_kernels, num_threads, set_num_threads
+from irkit.runtime import ClockReading, Kernel, build_kernels, num_threads, set_num_threads
 
 FEWEST_CALLS = 5
 _NOW = "def irkit_now():\n    evaluate(stop_clock(0))\n"
@@ -75,6 +75,8 @@ def profile_loops(
     ``least_work`` is that of the pass ``time_loops``. Raises: IRKitError if the function has
     blocks, or cannot be called.
     """
+    if no_blocks.problems(func):
+        raise IRKitError("loops with blocks cannot be timed", hint="Lower the function first.")
     options = {} if least_work is None else {"least_work": least_work}
     timed = time_loops(func, **options)
     given = func.name
@@ -88,8 +90,8 @@ def profile_loops(
         set_num_threads(before)
     loops = loops_worth_timing(func, **options)
     lines = listing(func).starts
-    calls = len(found)
-    times = [max(0, ticks) / rate / calls for ticks, _ in readings]
+    # Medians, since another program can stop this one inside any call.
+    times = [max(0.0, median([ticks for ticks, _ in each])) / rate for each in readings]
     own = list(times)
     for at, (_, around) in enumerate(loops):
         if around is not None:
@@ -102,11 +104,11 @@ def profile_loops(
             _depth(loops, at),
             times[at],
             max(0.0, own[at]),
-            readings[at][1] / calls,
+            median([iterations for _, iterations in readings[at]]),
         )
         for at, (loop, _) in enumerate(loops)
     )
-    return LoopProfile(given, median(plain), median(found), calls, made)
+    return LoopProfile(given, median(plain), median(found), len(found), made)
 
 
 def _built(func: PrimFunc) -> Kernel:
@@ -124,27 +126,31 @@ def _depth(loops: Sequence[tuple[For, int | None]], at: int) -> int:
 
 def _measured(
     plain: Kernel, timed: Kernel, ticks: Kernel, args: Sequence[Any], seconds: float
-) -> tuple[list[float], list[float], list[tuple[int, int]], float]:
-    """Call both kernels in turn; return their times, what the clocks counted, and the ticks of a
-    second."""
+) -> tuple[list[float], list[float], list[list[tuple[int, int]]], float]:
+    """Call both kernels in turn; return their times, what each clock counted in each call, and the
+    ticks of a second."""
     plain(*args)
     timed(*args)
     clocks = timed.clocks if timed.func.body is not plain.func.body else None
-    if clocks is not None:
-        clocks.reset()
     times: tuple[list[float], list[float]] = ([], [])
+    readings: list[tuple[ClockReading, ...]] = []
     began, first = perf_counter(), _now(ticks)
     until = began + seconds
     while len(times[1]) < FEWEST_CALLS or perf_counter() < until:
+        if clocks is not None:
+            clocks.reset()
         for kernel, found in zip((plain, timed), times, strict=True):
             start = perf_counter()
             kernel(*args)
             found.append(perf_counter() - start)
+        readings.append(() if clocks is None else clocks.read())
     rate = (_now(ticks) - first) / (perf_counter() - began)
     if rate <= 0:
         raise IRKitError("this processor has no clock that a program may read")
-    readings = [] if clocks is None else [(each.ticks, each.iterations) for each in clocks.read()]
-    return times[0], times[1], readings, rate
+    by_clock = [
+        [(one.ticks, one.iterations) for one in each] for each in zip(*readings, strict=True)
+    ]
+    return times[0], times[1], [list(each) for each in zip(*pairs, strict=True)], rate
 
 
 def _now(kernel: Kernel) -> int:

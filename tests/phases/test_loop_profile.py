@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import Target, rewrite
+from irkit.core import IRKitError, Target, rewrite
 from irkit.ir import Evaluate, PrimFunc, Stmt, evaluates, interpret, parse, seq
 from irkit.passes.loop import time_loops
 from irkit.phases import LoopProfile, profile_loops
 from irkit.runtime import build_kernels, num_threads, set_num_threads
+from tests.passes.loop.kernels import kernel
 
 SLOW = """\
 def f(A: f32[{rows}, 64], n: i64):
@@ -39,6 +40,11 @@ def test_the_slow_loop_is_found_and_each_iteration_is_counted() -> None:
     assert slow.line == 7
     assert 0.5 < slow.seconds / made.timed < 1.1
     assert "slow (line 7, serial)" in str(made)
+
+
+def test_a_function_with_blocks_is_refused() -> None:
+    with pytest.raises(IRKitError, match="blocks"):
+        profile_loops(kernel("MATMUL"), [])
 
 
 def test_without_iterations_the_same_loop_takes_no_time() -> None:

@@ -47,6 +47,7 @@ MODULES = (
     "views/panes.js",
     "jobs/costs.js",
     "views/roofline.js",
+    "views/loop_times.js",
     "views/cost.js",
     "views/views.js",
     "jobs/rerun.js",

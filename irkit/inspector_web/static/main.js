@@ -324,7 +324,7 @@ class Page {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
       run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
-      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
+      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onLastLine: (last, at) => this.moves.goPlace({ step: last, show: null, line: at, whole: true }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
       editor: this.details.editor, onFindGuilty: () => this.runJobs.verdicts.askGuilty().then(() => this.showStep()),
       inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),

@@ -2,6 +2,7 @@
 
 import { el, fill, plural } from "../dom.js";
 import { knownJobs, runShown } from "../jobs/job.js";
+import { showLoopTimes } from "./loop_times.js";
 import { rooflinePicture, rooflineText } from "./roofline.js";
 
 const LINE = 64;
@@ -9,8 +10,10 @@ const LINE = 64;
 export async function costView(source, given) {
   const roof = el("section", { class: "card", "aria-label": "Roofline" });
   showRoofline(roof, source, { run: given.run, function: given.fn }, { ...given, chosen: given.fn });
+  const loops = el("section", { class: "card", "aria-label": "Loops" });
+  showLoopTimes(loops, source, given);
   const { accesses, more } = await source.memory(given.right);
-  return el("div", { class: "view-box costs" }, roof, memoryTable(accesses, more, given));
+  return el("div", { class: "view-box costs" }, roof, loops, memoryTable(accesses, more, given));
 }
 
 // The roofline of kernels: the result of an earlier measurement, or a button.
