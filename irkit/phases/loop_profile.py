@@ -147,9 +147,7 @@ def _measured(
     rate = (_now(ticks) - first) / (perf_counter() - began)
     if rate <= 0:
         raise IRKitError("this processor has no clock that a program may read")
-    by_clock = [
-        [(one.ticks, one.iterations) for one in each] for each in zip(*readings, strict=True)
-    ]
+    pairs = [[(each.ticks, each.iterations) for each in call] for call in readings]
     return times[0], times[1], [list(each) for each in zip(*pairs, strict=True)], rate
 
 
