@@ -42,6 +42,8 @@ MODULES = (
     "views/rewrites.js",
     "views/mismatch.js",
     "views/graph_picture.js",
+    "views/graph_colours.js",
+    "views/graph_page.js",
     "views/code_lexer.js",
     "views/mnemonics.js",
     "views/panes.js",

@@ -326,7 +326,7 @@ class Page {
       run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
       onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onLastLine: (last, at) => this.moves.goPlace({ step: last, show: null, line: at, whole: true }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
       editor: this.details.editor, onFindGuilty: () => this.runJobs.verdicts.askGuilty().then(() => this.showStep()),
-      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
+      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, opened: this.place.opened, colour: this.place.colour, box: this.place.box, infos: this.run.infos, labels: this.run.labels, verdictOf: (row) => this.verdictOf(row), onGraph: (changes) => { this.keep(changes); this.showStep(); }, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
   }
