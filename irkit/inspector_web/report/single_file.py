@@ -65,6 +65,7 @@ MODULES = (
     "overview/matrix.js",
     "overview/kernel_table.js",
     "overview/labels.js",
+    "overview/comparison.js",
     "overview/overview.js",
     "main.js",
 )

@@ -96,16 +96,15 @@ class Page {
     if (problem) { problem.id = "problem"; byId("body").before(problem); }
     this.beside.forget();
     if (!old) this.checkLink();
-    this.settle();
+    this.settle(!old);
     if (!this.run.steps.length) {
-      this.passes.show([], {});
-      this.view.showMessage("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
+      this.passes.show([], {}); this.view.showMessage("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
       return;
     }
     await Promise.all([this.showAll(), this.runJobs.restore()]);
   }
 
-  // Load the list of runs, to which some were added.
+  // Runs were added.
   async refresh() {
     this.overview = await this.source.overview();
     this.beside.forget();
@@ -127,12 +126,14 @@ class Page {
   }
 
   // Replace parts of the place that do not exist.
-  settle() {
+  settle(isNew = false) {
     const runs = this.overview.runs;
     if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
     if (this.place.beside === this.place.run || this.place.beside >= runs.length) this.place.beside = null;
     const names = this.run.functions.map((each) => each.name);
     const row = this.place.step === null ? undefined : this.step;
+    // Two files open as a comparison.
+    if (isNew && this.place.step === null && !this.place.show && this.place.beside === null && runs.length === 2) Object.assign(this.place, { beside: 1 - this.place.run, show: "overview" });
     if (this.place.step === null && !this.place.show && this.isModel) this.place.show = "overview";
     if (row) this.place.fn = row.function;
     else if (this.place.fn === null || !names.includes(this.place.fn)) this.place.fn = names[0] ?? "";
