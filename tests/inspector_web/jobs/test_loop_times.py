@@ -8,7 +8,7 @@ from irkit.core import InputError
 from irkit.inspector_web.jobs.loop_times import LOOP_TIMES, LoopTimesRequest, run_loop_times
 from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.ir import parse, script
+from irkit.ir import PrimFunc, parse, script
 from irkit.phases import trace
 from irkit.transform import Trace
 
@@ -30,7 +30,9 @@ def test_the_slow_loop_is_found_at_its_line_with_what_the_clocks_cost(tmp_path: 
     slow = max(made.loops, key=lambda loop: loop.own)
     assert slow.iterations == 40000
     assert slow.own / made.timed > 0.5
-    text = script(workspace.runs[0].trace[made.step].after).split("\n")
+    after = workspace.runs[0].trace[made.step].after
+    assert isinstance(after, PrimFunc)
+    text = script(after).split("\n")
     assert text[slow.line - 1].strip().startswith("for slow in")
     assert made.plain > 0
     assert made.timed > 0

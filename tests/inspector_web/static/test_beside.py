@@ -87,7 +87,7 @@ def test_runs_are_aligned_by_phase_and_pass(inspection: Inspection) -> None:
 def test_two_files_open_as_a_comparison_that_leads_to_the_first_difference(visit: OnPage) -> None:
     page = visit("")
     said = page.locator(".comparison-said")
-    expect(said).to_contain_text("What differs first: the IR after 11 inject-virtual-threads")
+    expect(said).to_contain_text("What differs first: the IR after 12 inject-virtual-threads")
     row = page.locator(".comparison tbody tr")
     expect(row).to_contain_text("1 pass")
     expect(row).to_contain_text("≠ other")

@@ -3,7 +3,7 @@
 import { el, fill, plural } from "../dom.js";
 import { runTitle } from "../panels/pickers.js";
 
-const AT_ONCE = 4;
+const COMPARED_AT_ONCE = 4;
 const MOST_DIFFERENT = 200;
 
 // A card that fills itself, function by function, while the page can be used.
@@ -33,7 +33,7 @@ export function comparisonCard(page) {
         show();
       }
     };
-    try { await Promise.all(Array.from({ length: AT_ONCE }, next)); } catch (error) { fill(said, error.message); }
+    try { await Promise.all(Array.from({ length: COMPARED_AT_ONCE }, next)); } catch (error) { fill(said, error.message); }
   };
   // It is on the page once this call has returned.
   setTimeout(compare);
