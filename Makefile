@@ -11,10 +11,10 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 test: check bytecode
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-long: check bytecode
-	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 -m "long or not long"
+	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "long or not long"
 
 # Tests start hundreds of processes. Where Python is told not to write bytecode, or what there is has
 # become old, each would compile irkit for half a second.
@@ -26,7 +26,7 @@ test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .ci/oldest.txt -e '.[dev]'
 	.venv-oldest/bin/python -m compileall -q irkit
-	.venv-oldest/bin/python -m pytest -n 2
+	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
 # Break irkit on purpose, and see whether the checks notice (mutation) or the fuzzer (mutation-fuzz):
 # make mutation SEEDED=no MUTANTS=200 SEED=7 JOBS=2 TIME=10m ONLY=fuse SAMPLE=file SAVE_SAMPLE=file

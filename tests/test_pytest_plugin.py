@@ -62,7 +62,7 @@ def total(A: f32[3], C: f32[3]):
 """
 
 
-@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=20)
+@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=8)
 def test_right(case, tmp_path, irkit_profile):
     assert tmp_path.exists() and irkit_profile == "ci"
 
@@ -71,7 +71,7 @@ def test_right(case, tmp_path, irkit_profile):
 def test_wrong(case): ...
 
 
-@check_pass(my_passes.do_nothing, phase=2, examples=2, seconds=4)
+@check_pass(my_passes.do_nothing, phase=2, examples=2, seconds=12)
 def test_idle(case): ...
 
 

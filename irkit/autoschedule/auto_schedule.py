@@ -19,6 +19,7 @@ from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
+from irkit.autoschedule.repeated_steps import repeated_steps
 from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
@@ -52,15 +53,19 @@ def automatic_schedule(
     """
     if not is_unscheduled(func):
         return None
+    try:
+        return _valid_schedule(func, machine, fewest)
+    except Exception as error:  # A schedule nobody asked for must not end a compilation.
+        remark(func, f"left as written: {_reason(error)}")
+        return None
+
+
+def _valid_schedule(func: PrimFunc, machine: Machine, fewest: int) -> Schedule | None:
     size = operations(func.body)
     if size is not None and size < fewest:
         remark(func, f"left as written: {size} operations are fewer than {fewest}")
         return None
-    try:
-        sch = _apply_rules(Schedule(func, check="off"), machine)
-    except Exception as error:
-        remark(func, f"left as written: {_reason(error)}")
-        return None
+    sch = _apply_rules(Schedule(func, check="off"), machine)
     if sch.func is func:
         return None
     problems = verify(sch.func)
@@ -133,6 +138,8 @@ def _schedule_reductions(sch: Schedule, machine: Machine) -> Schedule:
 def _each_reduction(sch: Schedule, machine: Machine, sizes: AssumedSizes) -> Schedule:
     for block in blocks_of(sch):
         if block.init is not None and not _is_scheduled(sch, block):
+            if (why := repeated_steps(block)) is not None:
+                remark(block, why)
             sch = _first_that_applies(sch, block, machine, sizes.of(block))
     return sch
 
@@ -169,7 +176,7 @@ def _attempt(sch: Schedule, work: Callable[[Schedule], None], at: Node, name: st
     trial = sch.copy()
     try:
         work(trial)
-    except Exception as error:  # A schedule nobody asked for must not end a compilation.
+    except Exception as error:  # The other rules may still apply.
         remark(at, f"{name} does not apply: {_reason(error)}")
         return sch
     return sch if trial.func is sch.func else trial

@@ -1,6 +1,7 @@
 """Vectorize pointwise stages along the last axis."""
 
 from irkit.autoschedule.machine import Machine
+from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 
@@ -35,5 +36,8 @@ def vectorize_last(sch: Schedule, block: Block, machine: Machine) -> None:
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     if (extent is not None and extent < lanes) or store.indices[-1:] != (last.var,):
         return
-    _, lane = sch.split(loop, [None, lanes])
+    try:
+        _, lane = sch.split(loop, [None, lanes], tail="shift")
+    except ScheduleError:
+        _, lane = sch.split(loop, [None, lanes])
     sch.vectorize(lane)

@@ -9,8 +9,7 @@ import math
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.row_reductions import row_axis_of
-from irkit.autoschedule.rows import schedule_row
+from irkit.autoschedule.rows import row_axis_of, schedule_columns, schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tiles import (
     Tile,
@@ -48,6 +47,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
         schedule_row(sch, block, machine)
         return
     if store is None:
+        schedule_columns(sch, block, machine)
         return
     if not is_merged(block, store) and tile_of(block, store, machine, estimates) is None:
         return

@@ -29,6 +29,9 @@ Estimates = Mapping[Var, int]
 """What a schedule assumes that extents which are not constant are. Nothing depends on it but
 speed."""
 
+MOST_COPIED = 1.5
+"""Bytes that a schedule may need for copies, for each byte of what a reduction reads."""
+
 
 def estimate(extent: Expr, estimates: Estimates) -> int | None:
     """Return the number that an extent is, or is assumed to be; None if it is neither."""
@@ -65,12 +68,18 @@ def operations(root: Stmt) -> int | None:
             total += times * max(lanes, default=1)
             continue
         if isinstance(stmt, For):
-            extent = trip_count(stmt)
+            extent = iterations(stmt)
             if extent is None:
                 return None
             times *= extent
         stack.extend((times, node) for node in children(stmt) if isinstance(node, Stmt))
     return total
+
+
+def iterations(loop: For) -> int | None:
+    """Return how often a loop runs, or None if that is not constant; sizes may be sums."""
+    known = trip_count(loop)
+    return as_int(simplify(loop.end - loop.begin)) if known is None else known
 
 
 def spatial_axes(block: Block) -> list[Axis]:

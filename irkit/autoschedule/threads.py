@@ -1,14 +1,15 @@
 """Choose the loops of a scheduled kernel to run on several threads.
 
 Each outermost nest gets one: the first loop with enough iterations to distribute evenly, if its
-work takes longer than waking the threads.
+work takes longer than waking the threads. Where the work depends on sizes that are not constant,
+that is decided when the loop runs.
 """
 
 from collections.abc import Iterator
 
-from irkit.autoschedule.structure import operations
+from irkit.autoschedule.structure import iterations, operations
 from irkit.core import ScheduleError, children
-from irkit.ir import Block, For, PrimFunc, Stmt, trip_count
+from irkit.ir import Block, For, PrimFunc, Stmt
 from irkit.schedule import LoopRef, Schedule
 
 # Sleeping threads take 50 us to wake, and a core does about 10,000 operations in a microsecond.
@@ -25,6 +26,8 @@ def mark_parallel(sch: Schedule) -> None:
                 sch.parallel(LoopRef(loop.var))
             except ScheduleError:
                 continue
+            if operations(loop) is None:
+                sch.pragma(LoopRef(loop.var), "parallel_least", WORTH)
             break
 
 
@@ -42,8 +45,10 @@ def _candidates(nest: For) -> list[For]:
     """List the loops of a perfect nest that are worth running in parallel, best first."""
     found: list[tuple[int, For]] = []
     while nest.kind == "serial":
-        extent = trip_count(nest) or 0
-        if extent > 1 and WORTH <= (operations(nest) or 0) < TOO_MUCH:
+        extent, work = iterations(nest), operations(nest)
+        if extent is None:
+            extent = _EVEN  # Of several sizes, each may be the one that is large.
+        if extent > 1 and (work is None or WORTH <= work < TOO_MUCH):
             found.append((extent, nest))
         if not isinstance(nest.body, For):
             break

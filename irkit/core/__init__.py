@@ -31,7 +31,7 @@ from irkit.core.errors import (
 )
 from irkit.core.field_checks import (
     check_fields as check_fields,
-    field_predicates as field_predicates,
+    field_checker as field_checker,
     field_problem as field_problem,
     structs_within as structs_within,
 )

@@ -2,8 +2,9 @@
 
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from inspect import signature
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -14,6 +15,8 @@ from irkit.core.node import AttrValue, Node, fields
 from irkit.core.text.excerpt import MAX_PROBLEMS
 
 Check = Callable[[Any], bool]
+_MOST_KNOWN = 10_000
+"""Combinations of classes that a checker remembers: files choose them."""
 
 
 @cache
@@ -25,6 +28,82 @@ def field_predicates(cls: type[Any], *, loose: bool = False) -> tuple[tuple[str,
     """
     hints = get_type_hints(cls)
     return tuple((name, _check(hints[name], loose)) for name in cls.__struct_fields__)
+
+
+class FieldChecker:
+    """Field checks of one class, for files: what passed before is known by its classes.
+
+    Most fields are decided by the class of their value and tuples by those of their items, so a
+    right struct costs one or two lookups; what depends on the value itself is checked each time.
+    """
+
+    def __init__(self, cls: type[Any]) -> None:
+        self.names: tuple[str, ...] = cls.__struct_fields__
+        self.make: Callable[..., Any] = cls
+        """Makes a struct from the values of its fields, in order."""
+        if any(each.kind is each.KEYWORD_ONLY for each in signature(cls).parameters.values()):
+            self.make = lambda *values: cls(**dict(zip(self.names, values, strict=True)))
+        self._predicates = field_predicates(cls)
+        hints = get_type_hints(cls)
+        decided = [_decided_by(hints[name]) for name in self.names]
+        self._items = [(at, set[type[Any]]()) for at, by in enumerate(decided) if by == "items"]
+        self._by_value = [
+            (at, self._predicates[at][1]) for at, by in enumerate(decided) if by == "value"
+        ]
+        self._known: set[tuple[type[Any], ...]] = set()
+
+    def wrong(self, values: Sequence[Any]) -> int | None:
+        """Return which of the values, one for each field, does not fit its annotation, or None."""
+        classes = tuple(map(type, values))
+        if classes in self._known and self._passed_before(values):
+            return None
+        for at, (_, check) in enumerate(self._predicates):
+            if not check(values[at]):
+                return at
+        if len(self._known) < _MOST_KNOWN:
+            self._known.add(classes)
+            for at, seen in self._items:
+                seen.update(map(type, values[at] or ()))
+        return None
+
+    def _passed_before(self, values: Sequence[Any]) -> bool:
+        for at, seen in self._items:
+            value = values[at]
+            if value and not seen.issuperset(map(type, value)):
+                return False
+        return all(check(values[at]) for at, check in self._by_value)
+
+
+@cache
+def field_checker(cls: type[Any]) -> FieldChecker:
+    """Return the checker of a struct class."""
+    return FieldChecker(cls)
+
+
+_Decider = Literal["class", "items", "value"]
+
+
+def _decided_by(hint: Any) -> _Decider:
+    """Return what decides whether a value fits: its class, those of its items too, or more."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _decided_by(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        kinds = [_decided_by(each) for each in get_args(hint)]
+        if kinds.count("value") + kinds.count("items") > 1 or "value" in kinds:
+            return "value"
+        if "items" in kinds:
+            return "items"
+        return "class"
+    if origin is tuple:
+        items = get_args(hint)
+        alike = len(items) == 2 and items[1] is Ellipsis and _decided_by(items[0]) == "class"
+        if alike:
+            return "items"
+        return "value"
+    if origin is Literal:
+        return "value"
+    return "class"
 
 
 def _check(hint: Any, loose: bool) -> Check:

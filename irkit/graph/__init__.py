@@ -12,6 +12,7 @@ get an offset in one arena; the plan is recorded as attributes of the function.
 """
 
 from irkit.graph.arrays import (
+    AbsentData as AbsentData,
     ArrayData as ArrayData,
     cast_array as cast_array,
     dtype_of as dtype_of,

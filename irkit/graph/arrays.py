@@ -12,10 +12,14 @@ from irkit.ir import DType, from_numpy
 from irkit.ir.reference import convert
 
 
+class AbsentData(FormatError):
+    """Raised for the data of an array of which only the digest was kept."""
+
+
 class ArrayData:
     """A read-only array, equal to another one of the same type, shape and bytes.
 
-    A trace stores only the digest of a large array; then ``array`` raises FormatError.
+    A trace stores only the digest of a large array; then ``array`` raises AbsentData.
     """
 
     def __init__(self, array: NDArray[np.generic]) -> None:
@@ -41,7 +45,7 @@ class ArrayData:
     @property
     def array(self) -> NDArray[np.generic]:
         if self._array is None:
-            raise FormatError(
+            raise AbsentData(
                 f"the data of constant {self.digest[:12]} was not kept",
                 hint="Traces store only the digests of large arrays.",
             )

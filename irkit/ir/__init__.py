@@ -328,5 +328,6 @@ from irkit.ir.verify.statements import (
 )
 from irkit.ir.work import (
     Work as Work,
+    stored_values as stored_values,
     work_of as work_of,
 )

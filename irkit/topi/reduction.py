@@ -82,12 +82,11 @@ def _extreme_at(
     nowhere = te.min_value if last else te.max_value
 
     def combine(x: tuple[Expr, Expr], y: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
-        better, tie = beats(x[1], y[1]), ir.eq(x[1], y[1])
+        first = sooner(x[0], y[0])
+        wins = beats(x[1], y[1]) | (ir.eq(x[1], y[1]) & first)
         if x[1].dtype.is_float:
             x_nan, y_nan = ir.call("isnan", x[1]), ir.call("isnan", y[1])
-            better = better | (x_nan & ir.logical_not(y_nan))
-            tie = tie | (x_nan & y_nan)
-        wins = better | (tie & sooner(x[0], y[0]))
+            wins = wins | (x_nan & (ir.logical_not(y_nan) | first))
         return ir.select(wins, x[0], y[0]), ir.select(wins, x[1], y[1])
 
     def nothing(index: DType, value: DType) -> tuple[Expr, Expr]:

@@ -68,16 +68,17 @@ def measure_machine(
     }
     bounded = {name: round(min(max(value, 1 / 32), 32.0), 3) for name, value in found.items()}
     table = MachineTable(FORMAT, fingerprint(), l1, l2, l3, latency=_CLOCK, **bounded)
-    return _steady(table, read_table())
+    return steady(table, read_table())
 
 
-def _steady(table: MachineTable, earlier: MachineTable | None) -> MachineTable:
-    """Return an earlier table if all numbers of a new one are near it."""
+def steady(table: MachineTable, earlier: MachineTable | None) -> MachineTable:
+    """Return an earlier table if all numbers of a new one are near it: what two measurements differ
+    by must not change a schedule, also where rounding would tell them apart."""
     if earlier is None:
         return table
     for name in MEASURED:
         now, then = getattr(table, name), getattr(earlier, name)
-        if abs(math.log(now / then)) > math.log1p(_SAME):
+        if abs(math.log(now / then)) > -math.log1p(-_SAME):
             return table
     return earlier
 

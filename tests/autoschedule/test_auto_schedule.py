@@ -25,6 +25,7 @@ from irkit.ir import (
 )
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
+from tests.draws import few_or_all
 
 
 def conv_relu(
@@ -55,7 +56,7 @@ def agree(before: PrimFunc, after: PrimFunc, *, native: PrimFunc | None = None) 
         np.testing.assert_array_equal(fresh[-1], arrays[-1])
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(
     channels=st.integers(1, 3),
     size=st.integers(4, 9),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+import irkit
 from irkit import te
 from irkit.autoschedule import GENERIC, INTERNAL, auto_schedule, automatic_schedule
 from irkit.core import Recorder, ScheduleError, recording, same
@@ -74,6 +75,35 @@ def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.Mon
     (said,) = remarks_of(lambda: auto_schedule(func))
     assert said.startswith(f"left as written: {INTERNAL}")
     assert auto_schedule(func) is func
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "operations",
+        "inline_stages",
+        "AssumedSizes",
+        "merge_siblings",
+        "schedule_pointwise",
+        "mark_parallel",
+        "verify",
+        "_is_scheduled",
+    ],
+)
+def test_nothing_is_raised_whatever_fails(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("oops")
+
+    broken.__name__ = part
+    monkeypatch.setitem(auto_globals(), part, broken)
+    a, b = te.placeholder((40, 40), name="a"), te.placeholder((40, 40), name="b")
+    k = te.reduce_axis((0, 40), name="k")
+    c = te.compute((40, 40), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    d = te.compute((20, 40), lambda i, j: c[i * 2, j] + a[j, i], name="d")
+    func = te.create_prim_func([a, b, c, d])
+    said = remarks_of(lambda: auto_schedule(func))
+    assert [text for text in said if "KeyError: 'oops'" in text], said
+    assert irkit.build(func).name == func.name
 
 
 def test_the_schedule_prints_as_python_that_makes_the_same_function() -> None:

@@ -1,5 +1,6 @@
 """Sums of products of narrow numbers are computed by the instructions of a processor."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from irkit import build, te
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.ir import Buffer, Expr, PrimFunc, as_int, interpret, numpy_dtype, verify
 from irkit.schedule import Schedule
+from tests.draws import sampled
 
 FEATURES = ("avx512f", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16")
 MACHINE = Machine(features=FEATURES)
@@ -51,8 +53,13 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "out", "instruction"), KINDS)
-@pytest.mark.parametrize("shape", [(24, 64, 64), (13, 41, 50), (4, 7, 600)])
+SHAPES = [(24, 64, 64), (13, 41, 50), (4, 7, 600)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out", "instruction", "shape"),
+    sampled([(*kind, shape) for kind in KINDS for shape in SHAPES], every=2),
+)
 def test_a_product_is_exact_whatever_its_shape(
     a: str, b: str, out: str, instruction: str, shape: tuple[int, int, int]
 ) -> None:
@@ -67,9 +74,10 @@ def test_a_product_is_exact_whatever_its_shape(
     assert (given[2] == wanted[2]).all()
 
 
-@pytest.mark.parametrize("flip_a", [False, True])
-@pytest.mark.parametrize("flip_b", [False, True])
-@pytest.mark.parametrize("shape", [(24, 64, 64), (13, 41, 50)])
+@pytest.mark.parametrize(
+    ("flip_a", "flip_b", "shape"),
+    sampled(itertools.product((False, True), (False, True), SHAPES[:2]), every=3),
+)
 def test_transposed_operands_are_packed(
     flip_a: bool, flip_b: bool, shape: tuple[int, int, int]
 ) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from irkit import te, topi
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import Target, walk
-from irkit.ir import Block, For, PrimFunc, interpret, verify
+from irkit.ir import Allocate, Block, For, PrimFunc, as_dtype, interpret, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from irkit.schedule import BlockRef, Schedule
@@ -54,19 +54,42 @@ def test_reductions_of_whole_numbers_are_exact(
     np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("columns", [1, 7, 8, 15, 16, 33, 64, 65, 130])
-@pytest.mark.parametrize("last", [False, True])
-def test_argmax_keeps_ties_and_nan(columns: int, last: bool) -> None:
-    rng = np.random.default_rng(columns)
-    given = rng.integers(0, 3, (6, columns)).astype(np.float32)
+@pytest.mark.parametrize(
+    ("size", "axis", "last"),
+    [(1, 1, False), (8, 0, True), (15, 1, True), (33, 0, False), (33, 1, False), (65, 1, True)],
+)
+def test_argmax_keeps_ties_and_nan(size: int, axis: int, last: bool) -> None:
+    rng = np.random.default_rng(size)
+    given = rng.integers(0, 3, (6, size) if axis else (5, size)).astype(np.float32)
     given[1], given[2] = -np.inf, np.nan
-    given[3, rng.integers(0, columns, 2)] = np.nan
+    given[3, rng.integers(0, size, 2)] = np.nan
+    given[:, 0] = -np.inf
     x = te.placeholder(given.shape, name="x")
-    found = np.zeros(6, np.int64)
-    run(te.create_prim_func([x, topi.argmax(x, 1, last=last)]), given, found)
-    back = given[:, ::-1].argmax(1)
-    wanted = columns - 1 - back if last else given.argmax(1)
+    found = np.zeros(given.shape[1 - axis], np.int64)
+    run(te.create_prim_func([x, topi.argmax(x, axis, last=last)]), given, found)
+    back = np.flip(given, axis).argmax(axis)
+    wanted = given.shape[axis] - 1 - back if last else given.argmax(axis)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "axis"), [("int8", 1), ("int64", 0), ("float16", 0), ("float64", 1)]
+)
+def test_argmin_of_any_type_finds_the_first(dtype: str, axis: int) -> None:
+    given = np.random.default_rng(0).integers(-2, 2, (70, 70)).astype(dtype)
+    x = te.placeholder(given.shape, name="x", dtype=str(as_dtype(dtype)))
+    found = np.zeros(70, np.int64)
+    run(te.create_prim_func([x, topi.argmin(x, axis)]), given, found)
+    np.testing.assert_array_equal(found, given.argmin(axis))
+
+
+def test_lanes_of_an_argmax_keep_positions_in_few_bits() -> None:
+    x = te.placeholder((40, 300), name="x")
+    for axis in (0, 1):
+        func = auto_schedule(te.create_prim_func([x, topi.argmax(x, axis)]))
+        kept = [each.buffer for each in walk(func, on=Allocate) if each.buffer.scope == "local"]
+        assert {str(buffer.dtype) for buffer in kept} == {"f32", "i32"}
+        assert any(loop.kind == "vectorized" for loop in walk(func, on=For))
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (4, 16), (3, 37), (2, 3, 130), (1, 20)])

@@ -55,3 +55,12 @@ def test_a_parallel_convolution_computes_the_same(
         set_num_threads(count)
         agree(func, scheduled, native=DEFAULT.run(scheduled))
     set_num_threads(before)
+
+
+def test_an_extent_that_is_a_sum_of_constants_is_constant() -> None:
+    x = te.placeholder((1024, 1024), name="x")
+    rows, columns = x.shape
+    y = te.compute((rows + 1, columns), lambda i, j: te.exp(x[i // 2, j]), name="y")
+    scheduled = auto_schedule(te.create_prim_func([x, y]))
+    (loop,) = [each for each in walk(scheduled, on=For) if each.kind == "parallel"]
+    assert dict(loop.attrs) == {}

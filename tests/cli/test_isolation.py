@@ -8,6 +8,7 @@ import pytest
 
 from irkit.debug import replay
 from tests.cli.command import ROOT, shell
+from tests.draws import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="passes of users run isolated")
 
@@ -63,8 +64,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("name", "end"), [("crash", "with SIGSEGV"), ("leave", "exit code 3")])
-@pytest.mark.parametrize("verb", ["check", "bisect", "reduce"])
+@pytest.mark.parametrize(
+    ("verb", "name", "end"),
+    sampled(
+        [
+            (verb, *how)
+            for how in (("crash", "with SIGSEGV"), ("leave", "exit code 3"))
+            for verb in ("check", "bisect", "reduce")
+        ],
+        every=2,
+    ),
+)
 def test_a_pass_of_a_users_runs_in_another_process(
     folder: Path, verb: str, name: str, end: str
 ) -> None:
@@ -79,8 +89,17 @@ def test_a_pass_of_a_users_runs_in_another_process(
         assert replay(crash).outcome == "same"
 
 
-@pytest.mark.parametrize("name", ["crash", "leave"])
-@pytest.mark.parametrize("verb", [("check", "--no-isolate"), ("bisect", "--no-isolate"), ("opt",)])
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    sampled(
+        [
+            (name, verb)
+            for name in ("crash", "leave")
+            for verb in (("check", "--no-isolate"), ("bisect", "--no-isolate"), ("opt",))
+        ],
+        every=2,
+    ),
+)
 def test_one_that_ends_this_process_is_named_all_the_same(
     folder: Path, verb: tuple[str, ...], name: str
 ) -> None:

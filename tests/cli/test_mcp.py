@@ -33,14 +33,15 @@ def shorten_for_mcp(func: PrimFunc) -> PrimFunc:
     return rewrite(func, lambda loop: loop.replace(end=loop.end - 1), on=For)
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("traces")
     func = parse(KERNEL)
-    irkit.trace(func).save(tmp_path / "good.trace")
+    irkit.trace(func).save(folder / "good.trace")
     pipeline = DEFAULT.insert(shorten_for_mcp, phase=2)
-    irkit.trace(func, pipeline=pipeline).save(tmp_path / "bad.trace")
-    irkit.trace(parse(LONG)).save(tmp_path / "long.trace")
-    return [str(tmp_path / f"{name}.trace") for name in ("good", "bad", "long")]
+    irkit.trace(func, pipeline=pipeline).save(folder / "bad.trace")
+    irkit.trace(parse(LONG)).save(folder / "long.trace")
+    return [str(folder / f"{name}.trace") for name in ("good", "bad", "long")]
 
 
 def items(answer: str) -> list[Any]:

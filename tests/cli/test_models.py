@@ -12,6 +12,7 @@ from irkit.phases import compile
 from irkit.transform import Trace
 from tests.cli.command import cpu_time, shell
 from tests.cli.shell import Shell
+from tests.draws import sampled
 from tests.frontend.onnx.models import floats, model_of
 
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light/light_squeezenet.onnx"
@@ -80,7 +81,7 @@ def folder(shell: Shell, net: tuple[bytes, Trace]) -> Shell:
     return shell
 
 
-@pytest.mark.parametrize("file", ["net.onnx", "net.trace"])
+@pytest.mark.parametrize("file", sampled(["net.onnx", "net.trace"], every=2, first=1))
 def test_every_pass_of_a_model_has_a_verdict(folder: Shell, file: str) -> None:
     done = folder("check", file)
     assert done.code == 0, done.out + done.err
@@ -89,7 +90,7 @@ def test_every_pass_of_a_model_has_a_verdict(folder: Shell, file: str) -> None:
     assert "conv_relu: " in done.err  # Progress, kernel by kernel.
 
 
-@pytest.mark.parametrize("file", ["net.onnx", "net.trace"])
+@pytest.mark.parametrize("file", sampled(["net.onnx", "net.trace"], every=2))
 def test_a_kernel_of_a_model_is_bisected_and_reduced(folder: Shell, file: str) -> None:
     done = folder("bisect", file, "--pass", "2:net_passes:shorten", "--seconds", "1")
     assert done.code == 1, done.out + done.err

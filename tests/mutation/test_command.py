@@ -11,6 +11,7 @@ from tests.mutation.changes.sample import save_sample
 from tests.mutation.fuzz import fuzz_mutants
 
 
+@pytest.mark.long
 def test_it_reports_what_found_a_bug_and_which_pass_was_named() -> None:
     result = CliRunner().invoke(mutate, ["--only", "a lost predicate"])
     assert result.exit_code == 0

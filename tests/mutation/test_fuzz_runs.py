@@ -27,6 +27,7 @@ def test_seeded_bugs_are_found_named_and_shrunk() -> None:
     assert fuzz_score(results).startswith("1 of 1 found, 1 within 10,000 cases")
 
 
+@pytest.mark.long
 def test_a_bug_in_code_generation_is_found_where_native_code_runs() -> None:
     order = FuzzOrder(count=400, kinds=("programs",), seconds=1)
     (result,) = fuzz_changes([bug("lanes apart taken for neighbours")], order)
@@ -44,6 +45,7 @@ def test_bugs_in_reading_and_lowering_models_are_found() -> None:
     assert all(result.result.stages == 1 for result in results)
 
 
+@pytest.mark.long
 def test_a_primitive_that_raises_while_drawing_is_named_and_shrunk() -> None:
     module, change = "irkit.schedule.primitives.loops.fuse", ("$rest // $end", "$rest // None")
     raises = SeededBug("one", module, "fuse", *change, ("fuse",))

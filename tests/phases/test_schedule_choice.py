@@ -1,5 +1,6 @@
 """The automatic schedule as the default of build and compile, and how to choose."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit import te
+from irkit import te, topi
 from irkit.autoschedule import GENERIC, Machine
+from irkit.codegen import compile_object, complete_target, emit
 from irkit.core import IRKitError, IRModule, Target
-from irkit.ir import PrimFunc, is_unscheduled, parse, script
+from irkit.ir import PrimFunc, Var, is_unscheduled, parse, script
 from irkit.phases import DEFAULT, LEGALIZE, machine_of, trace, with_auto_schedule
 from irkit.phases.schedule_choice import FEWEST
 from irkit.runtime.package import contents_of, package_bytes
@@ -20,10 +22,12 @@ from irkit.transform import define_pass
 from tests.runtime.models import mlp
 
 
-def product(n: int = 32, dtype: str = "f32") -> PrimFunc:
-    a, b = (te.placeholder((n, n), dtype=dtype, name=name) for name in "ab")
+def product(n: int = 32, dtype: str = "f32", m: Var | None = None) -> PrimFunc:
+    rows = n if m is None else m
+    a = te.placeholder((rows, n), dtype=dtype, name="a")
+    b = te.placeholder((n, n), dtype=dtype, name="b")
     k = te.reduce_axis((0, n), name="k")
-    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    c = te.compute((rows, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
     return te.create_prim_func([a, b, c], name="product")
 
 
@@ -203,7 +207,7 @@ def test_a_package_says_what_its_kernels_were_scheduled_for() -> None:
 
 def same_in_another_process(make: Callable[[], str], code: str) -> None:
     expected = make()
-    for seed in ("0", "1", "77"):
+    for seed in ("1", "77"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
         found = subprocess.run(
             [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
@@ -211,17 +215,30 @@ def same_in_another_process(make: Callable[[], str], code: str) -> None:
         assert found.stdout == expected
 
 
-def test_the_same_machine_gives_the_same_code_in_every_process() -> None:
+def test_the_same_machine_gives_the_same_objects_in_every_process() -> None:
     code = (
-        "from tests.phases.test_schedule_choice import code_of; import sys; "
-        "sys.stdout.write(code_of())"
+        "from tests.phases.test_schedule_choice import objects; import sys; "
+        "sys.stdout.write(objects())"
     )
-    same_in_another_process(code_of, code)
+    same_in_another_process(objects, code)
 
 
-def code_of() -> str:
-    from irkit.codegen import complete_target, emit
-
+def objects() -> str:
+    """Return digests of the object code of several kinds of kernels."""
     target = complete_target(Target())
     pipeline = with_auto_schedule(DEFAULT, GENERIC).then(LEGALIZE)
-    return "\n".join(str(emit([pipeline.run(func)], target)) for func in (product(), shifted()))
+    m = te.var("m")
+    kinds = (product(), shifted(), rows(), image(), product(64, m=m), product(dtype="f64"))
+    made = (compile_object(str(emit([pipeline.run(func)], target)), target) for func in kinds)
+    return "\n".join(hashlib.sha256(each).hexdigest() for each in made)
+
+
+def rows() -> PrimFunc:
+    x, j = te.placeholder((64, 50), name="x"), te.reduce_axis((0, 50), name="j")
+    y = te.compute((64,), lambda i: te.sum(x[i, j], axis=j), name="y")
+    return te.create_prim_func([x, y])
+
+
+def image() -> PrimFunc:
+    x, w = te.placeholder((1, 4, 9, 9), name="x"), te.placeholder((5, 4, 3, 3), name="w")
+    return te.create_prim_func([x, w, topi.nn.conv(x, w, pads=(1, 1, 1, 1))])

@@ -31,6 +31,7 @@ from irkit.ir import (
 )
 from irkit.ir.arith import Interval, Ranges, claim_of, simplify
 from irkit.proof import Proved, Refuted, has_z3, prove_claim
+from tests.draws import sampled
 
 pytestmark = pytest.mark.skipif(not has_z3(), reason="z3 is not installed: extra prove")
 Form = Callable[[Any, Any, Any, Any], Expr]
@@ -93,7 +94,7 @@ def of_8_bits(dtype: DType, step: int) -> list[int]:
     return list(range(dtype.low, dtype.high + 1, step))
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", sampled(FORMS, every=3))
 def test_forms_of_8_bits_are_proved(name: str) -> None:
     step = 61 if name in WITH_Y else 41
     found = looked_at(name, I8, of_8_bits(I8, step), 1.0)

@@ -12,6 +12,7 @@ from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS
 from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, parse
 from irkit.phases import build
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, matmul_relu
 
 SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
@@ -112,7 +113,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize("name", FUNCS)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(steps=STEPS)
 def test_primitives_in_any_order_keep_results_or_are_refused(
     name: str, steps: list[tuple[str, list[int]]]

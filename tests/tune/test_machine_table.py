@@ -21,6 +21,7 @@ from irkit.tune import (
     table_path,
     write_table,
 )
+from irkit.tune.measure_machine import steady
 from tests.autoschedule.products.test_products import product
 
 NOISE = st.floats(0.95, 1.05)
@@ -52,6 +53,26 @@ def test_noise_of_a_twentieth_changes_no_machine(
     noisy = {k: type(getattr(GENERIC, k))(v * noise[k]) for k, v in near.items()}
     assert Machine(**noisy) == one
     assert Machine.of_settings(one.settings) == one
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.fixed_dictionaries({name: st.floats(0.3, 3) for name in MEASURED}),
+    st.fixed_dictionaries(dict.fromkeys(MEASURED, st.floats(0.951, 1.05))),
+    st.sampled_from(MEASURED),
+)
+def test_a_measurement_that_differs_by_noise_keeps_the_table(
+    away: dict[str, float], noise: dict[str, float], name: str
+) -> None:
+    def changed(by: dict[str, float]) -> MachineTable:
+        known = {n: getattr(GENERIC, n) * away[n] for n in MEASURED}
+        return table(**{n: type(getattr(GENERIC, n))(v * by[n]) for n, v in known.items()})
+
+    first, again = changed(dict.fromkeys(MEASURED, 1.0)), changed(noise)
+    assert steady(again, first) is first
+    other = changed({**noise, name: 1.2})
+    assert steady(other, first) is other
+    assert steady(again, None) is again
 
 
 def test_a_machine_of_no_size_is_refused() -> None:

@@ -9,9 +9,11 @@ from irkit.autoschedule.products.padded_factors import PaddedFactors
 from irkit.autoschedule.products.plan import Dots
 from irkit.autoschedule.products.recognise import Factor, MatrixProduct
 from irkit.autoschedule.structure import divides, spatial_axes
-from irkit.ir import Axis, Expr, as_int
+from irkit.ir import Axis, Expr
 from irkit.schedule import BlockRef, Schedule
 
+_EVEN = 8
+"""Tiles of rows that are enough for the threads."""
 _SHORT = 4
 """Lanes that are added up one by one."""
 
@@ -41,15 +43,20 @@ def apply_dots(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
         row = loops[spatial.index(product.rows)]
         outer.remove(row)
         sch.reorder(*outer, far, row, near, lane)
-        place, low = sch.split(row, [None, plan.rows])
+        tiles, low = sch.split(row, [None, plan.rows])
+        place = tiles
+        if _rows_outside(product, plan):
+            sch.reorder(tiles, far, low, near, lane)
+            place = far
         tile.insert(0, low)
     if half is not None:
         sch.compute_at(half, place)
     sch.compute_at(part, place)
     rows = [] if product.rows is None else [spatial.index(product.rows)]
-    repeated = [at for at in rows if as_int(spatial[at].extent) is None]
+    # No mask: masked loads of rows beyond a matrix took half of the time of a product.
+    repeated = [at for at in rows if not divides(plan.rows, spatial[at].extent)]
     sch.overcompute(part, repeat=repeated)
-    if repeated and product.sizes[0] > plan.rows:
+    if product.has_open_rows and product.sizes[0] > plan.rows:
         sch.annotate(place, "partition", True)
     if half is not None:
         sch.overcompute(half)
@@ -60,6 +67,13 @@ def apply_dots(sch: Schedule, product: MatrixProduct, plan: Dots) -> None:
         sch.unroll(loop)
     if epilogue is not None:
         sch.reverse_compute_at(epilogue, place)
+
+
+def _rows_outside(product: MatrixProduct, plan: Dots) -> bool:
+    """Return True if tiles of rows are the outer loop: for each of these the other operand comes
+    from a cache farther than first, so the longer side of a tile is the one to stay."""
+    tiles = 0 if product.has_open_rows else product.sizes[0] // plan.rows
+    return plan.rows > plan.columns and tiles >= _EVEN
 
 
 def _halved(sch: Schedule, ref: BlockRef, plan: Dots, rank: int) -> BlockRef | None:

@@ -12,6 +12,8 @@ import msgspec
 
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.products.recognise import MatrixProduct
+from irkit.autoschedule.structure import MOST_COPIED
+from irkit.ir import as_int
 
 _WIDEST = 24
 _START = 30
@@ -130,11 +132,32 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
                 for stacked in (False, True) if scattered else (False,):
                     if shared and (packed or stacked):
                         continue
+                    if not _fits_memory(
+                        product, height if stacked else 0, packed * vectors * lanes
+                    ):
+                        continue
                     cut = masked and columns % (vectors * lanes) > 0
                     cut = cut and (not packed or steps <= _MANY_STEPS)
                     found = Panels(height, vectors, lanes, packed, stacked, by_rows, cut)
                     cycles = _panel_cycles(product, machine, found, strided=strided)
                     yield msgspec.structs.replace(found, cycles=cycles)
+
+
+def _fits_memory(product: MatrixProduct, rows: int, columns: int) -> bool:
+    """Return True if copies padded to tiles of so many rows and columns, 0 for no copy, are not
+    much larger than what is read."""
+    if product.is_open:
+        return True
+    copied, read = 0.0, 0
+    for factor, axis, by in (
+        (product.tall, product.rows, rows),
+        (product.wide, product.columns, columns),
+    ):
+        size = factor.elements() * factor.load.buffer.dtype.bytes
+        count = 1 if axis is None else as_int(axis.extent) or 1
+        copied += size * (-(-count // by) * by / count) if by else 0
+        read += size
+    return copied <= MOST_COPIED * read
 
 
 def _is_scattered(product: MatrixProduct, machine: Machine) -> bool:

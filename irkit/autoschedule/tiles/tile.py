@@ -13,6 +13,7 @@ import msgspec
 
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import (
+    MOST_COPIED,
     Estimates,
     Product,
     estimate,
@@ -21,7 +22,7 @@ from irkit.autoschedule.structure import (
     spatial_axes,
 )
 from irkit.core import walk
-from irkit.ir import Axis, Block, Load, Store, Var, as_int
+from irkit.ir import Axis, Block, Interval, Load, Store, Var, as_int, bounds
 from irkit.schedule import variables
 
 _FEWEST_LANES = 4
@@ -81,10 +82,29 @@ def tile_of(block: Block, store: Store, machine: Machine, estimates: Estimates) 
         return None
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (extent - 1).bit_length())  # A short line uses a short vector.
+    while lanes > extent and _copied(block, store, line, lanes) > MOST_COPIED:
+        lanes //= 2
     if any(as_int(axis.extent) is None for axis in (line, *reduce_axes(block))):
         most = _MOST_FAR_VECTORS if _is_far(block, line) else _MOST_VECTORS
         return Tile(extent, lanes, min(most, -(-extent // lanes)), fits=False)
     return _Choice(block, store, machine, lanes, extent).best()
+
+
+def _copied(block: Block, store: Store, line: Axis, lanes: int) -> float:
+    """Return the bytes of copies of all that a reduction reads, with room for the lanes beyond the
+    end of the line, for each byte of it."""
+    ends = {axis.var: (as_int(axis.extent) or 1) - 1 for axis in block.axes}
+    ranges = {var: Interval(0, end) for var, end in {**ends, line.var: lanes - 1}.items()}
+    copied, read = 0.0, 0
+    for load in {load.buffer: load for load in walk(block.body, on=Load)}.values():
+        if load.buffer is store.buffer or not load.indices:
+            continue
+        dims = [as_int(dim) or 1 for dim in load.buffer.shape]
+        high = bounds(load.indices[-1], ranges).high
+        size = math.prod(dims) * load.buffer.dtype.bytes
+        copied += size * max(dims[-1], (high or 0) + 1) / dims[-1]
+        read += size
+    return copied / max(read, 1)
 
 
 class _Choice:

@@ -14,6 +14,7 @@ from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
 from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter
+from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.core import IRKitError, any_node
 from irkit.ir import (
@@ -35,6 +36,7 @@ from irkit.ir import (
     evaluates,
     is_hint,
     memory_scope,
+    stored_values,
     strided_count,
 )
 
@@ -85,11 +87,20 @@ def _for(writer: FunctionWriter, node: For) -> None:
     if node.kind == "parallel" and outer:
         writer.parallel = False
         if not any_node(node.body, (Assert, Allocate)):
-            writer.lines += ["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"]
+            directive = f"#pragma omp parallel for{_worth(writer, node)}"
+            writer.lines += ["#ifdef _OPENMP", directive, "#endif"]
     head = f"for ({kind} {name} = {begin.text}; {name} < {end.within(ATOM)}; ++{name})"
     with writer.block(head):
         write(writer, node.body)
     writer.parallel = outer
+
+
+def _worth(writer: FunctionWriter, node: For) -> str:
+    """Return the clause for a loop that runs on several threads only if it has work enough."""
+    least = least_work(node)
+    if not least:
+        return ""
+    return f" if ({evaluate(writer, stored_values(node)).within(ATOM)} >= {float(least)!r})"
 
 
 def _block(writer: FunctionWriter, node: Block) -> None:

@@ -13,7 +13,7 @@ from irkit.transform import Step, Trace
 
 RUN_JOB_LIMITS = Limits(seconds=300.0, memory=8 << 30)
 TRACE = "asked.trace"
-QUICK_BYTES = 1 << 18
+QUICK_BYTES = 1 << 26
 """Bytes of constants up to which they are read again from the model even for a quick check."""
 
 

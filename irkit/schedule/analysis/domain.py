@@ -34,6 +34,7 @@ from irkit.ir import (
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.grid_eval import values_on_grid
 from irkit.schedule.analysis.guards import guards_of
+from irkit.schedule.analysis.injective import is_bijective
 from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
 from irkit.schedule.limits import MOST_POINTS
 from irkit.schedule.state.lookup import loops_above
@@ -253,7 +254,7 @@ class _AxisGroup(msgspec.Struct, frozen=True):
         ``once`` by exactly one."""
         if not all(is_const(loop.begin, 0) for loop in self.loops):
             return False
-        return self._is_mixed_radix() or self._is_onto_by_enumeration(once)
+        return self._is_mixed_radix() or self._is_one_to_one() or self._is_onto_by_enumeration(once)
 
     def is_once_in(self, inner: Sequence[For]) -> bool:
         """Return True if, whatever the values of the other loops are, these loops reach each point
@@ -309,6 +310,15 @@ class _AxisGroup(msgspec.Struct, frozen=True):
             return False
         points = self.points
         return points.alike(part.a, axis.binding) and points.alike(part.b, axis.extent)
+
+    def _is_one_to_one(self) -> bool:
+        """Return True if algebra shows that each point of the axes is reached exactly once."""
+        return is_bijective(
+            [axis.binding for axis in self.axes],
+            [as_int(axis.extent) for axis in self.axes],
+            {loop.var: as_int(loop.end) for loop in self.loops},
+            self.guards,
+        )
 
     def _is_onto_by_enumeration(self, once: bool) -> bool:
         """Enumerate all iterations of loops with constant extents."""

@@ -1,13 +1,12 @@
 """Evaluate integer expressions over all iterations of loops at once."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import postorder, walk
+from irkit.core import postorder
 from irkit.ir import (
     EQ,
     GE,
@@ -17,7 +16,6 @@ from irkit.ir import (
     NE,
     Add,
     And,
-    Axis,
     Binary,
     Const,
     Expr,
@@ -31,9 +29,7 @@ from irkit.ir import (
     Or,
     Sub,
     Var,
-    as_int,
 )
-from irkit.schedule.limits import MOST_POINTS
 
 Values = NDArray[Any]
 _FUNCTIONS: dict[type[Binary], Callable[[Values, Values], Values]] = {
@@ -89,44 +85,3 @@ def _value(node: Expr, known: Mapping[int, Values], grid: Mapping[Var, Values]) 
             return None if function is None else function(known[id(a)], known[id(b)])
         case _:
             return None
-
-
-def is_injective(image: Sequence[Expr], axes: Sequence[Axis]) -> bool:
-    """Return True if an image provably has no duplicates over the points of the axes.
-
-    Axes that share no part of the image are checked separately, which keeps the grids small.
-    """
-    mine = {axis.var for axis in axes}
-    groups: list[tuple[set[Var], list[Expr]]] = [({axis.var}, []) for axis in axes]
-    for item in image:
-        used = mine & set(walk(item, on=Var))
-        met = [group for group in groups if group[0] & used]
-        if met:
-            together = set[Var]().union(*(vars_ for vars_, _ in met))
-            items = [each for _, parts in met for each in parts]
-            groups = [*(group for group in groups if group not in met), (together, [*items, item])]
-    return all(
-        _is_injective_on_grid([a for a in axes if a.var in vars_], items) for vars_, items in groups
-    )
-
-
-def _is_injective_on_grid(axes: Sequence[Axis], image: Sequence[Expr]) -> bool:
-    """Check all points of some axes."""
-    sizes = [as_int(axis.extent) for axis in axes]
-    known = [size for size in sizes if size is not None]
-    if {axis.var for axis in axes} <= set(image):
-        return True
-    count = math.prod(known)
-    if len(known) < len(sizes) or count > MOST_POINTS:
-        return False
-    points = np.indices(known).reshape(len(known), -1)
-    grid = {axis.var: values for axis, values in zip(axes, points, strict=True)}
-    code = np.zeros(count, dtype=np.int64)
-    for item in image:
-        found = values_on_grid(item, grid)
-        if found is None:
-            return False
-        place = np.broadcast_to(found, code.shape)
-        place = place - place.min(initial=0)
-        code = np.unique(code, return_inverse=True)[1] * (int(place.max(initial=0)) + 1) + place
-    return len(np.unique(code)) == count

@@ -1,7 +1,7 @@
 """Check that a moved block still runs after the blocks it reads from and before those that read
 it."""
 
-from irkit.core import Node, ScheduleError, uses, walk
+from irkit.core import STATEMENTS, Node, ScheduleError, deep_recursion, uses, walk
 from irkit.ir import (
     Allocate,
     Block,
@@ -167,9 +167,36 @@ def _read_in_turns(old: _Pair, new: _Pair, given: bool) -> str:
 
 def check_visible(func: PrimFunc, block: Block, what: str) -> None:
     """Check that every buffer a block uses is allocated around it."""
-    around = {
-        stmt.buffer for stmt in path_to(func, block) if isinstance(stmt, (Allocate, View))
-    } | {param for param in func.params if isinstance(param, Buffer)}
+    _check_visible(block, _params(func) | _allocated(path_to(func, block)), what)
+
+
+def check_all_visible(func: PrimFunc, what: str) -> None:
+    """Check that the buffers of all blocks are allocated around them."""
+    path: list[Stmt] = []
+    params = _params(func)
+
+    def visit(stmt: Stmt) -> None:
+        path.append(stmt)
+        if isinstance(stmt, Block):
+            _check_visible(stmt, params | _allocated(path), what)
+        for inner in STATEMENTS[stmt.__class__](stmt):
+            if isinstance(inner, Stmt):
+                visit(inner)
+        path.pop()
+
+    with deep_recursion:
+        visit(func.body)
+
+
+def _params(func: PrimFunc) -> set[Buffer]:
+    return {param for param in func.params if isinstance(param, Buffer)}
+
+
+def _allocated(path: list[Stmt]) -> set[Buffer]:
+    return {stmt.buffer for stmt in path if isinstance(stmt, (Allocate, View))}
+
+
+def _check_visible(block: Block, around: set[Buffer], what: str) -> None:
     inner = {stmt.buffer for stmt in walk(block, on=(Allocate, View))}
     hidden = (read_by(block) | written_by(block)) - around - inner
     if hidden:
@@ -179,12 +206,6 @@ def check_visible(func: PrimFunc, block: Block, what: str) -> None:
             hint="Move the block that computes it first.",
             at=block,
         )
-
-
-def check_all_visible(func: PrimFunc, what: str) -> None:
-    """Check that the buffers of all blocks are allocated around them."""
-    for block in walk(func, on=Block):
-        check_visible(func, block, what)
 
 
 def controlling_vars(func: PrimFunc, block: Block) -> set[Var]:

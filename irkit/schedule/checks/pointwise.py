@@ -3,7 +3,7 @@
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, Store
 from irkit.schedule.analysis.accesses import at_own_axes, only_store, writes_beside
-from irkit.schedule.analysis.grid_eval import is_injective
+from irkit.schedule.analysis.injective import is_injective
 
 
 class NotOneForOne(ScheduleError):

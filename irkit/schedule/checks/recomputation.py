@@ -6,7 +6,7 @@ from irkit.ir import Block, Buffer, Expr, Load, PrimFunc, Stmt, Store, Var, View
 from irkit.ir.analysis import same_place
 from irkit.schedule.analysis.accesses import variables, writes_beside, written_by
 from irkit.schedule.analysis.domain import Points
-from irkit.schedule.analysis.grid_eval import is_injective
+from irkit.schedule.analysis.injective import is_injective
 from irkit.schedule.state.lookup import allocation, path_to
 
 

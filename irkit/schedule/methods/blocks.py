@@ -7,6 +7,7 @@ from irkit.ir import Buffer, Expr
 from irkit.schedule.arguments.index_map import IndexMap
 from irkit.schedule.checks.block_buffers import buffer_read
 from irkit.schedule.checks.order import check_all_visible
+from irkit.schedule.primitives.blocks.begin_at_first import begin_at_first
 from irkit.schedule.primitives.blocks.blockize import blockize
 from irkit.schedule.primitives.blocks.compute_at import compute_at
 from irkit.schedule.primitives.blocks.compute_inline import compute_inline
@@ -69,6 +70,12 @@ class BlockPrimitives(TracedSchedule):
         return the block that computes the partial results."""
         self._func, name = rfactor(self._func, loop.var, factor_axis)
         return BlockRef(name)
+
+    @primitive
+    def begin_at_first(self, block: BlockRef) -> None:
+        """Initialise a reduction that chooses among elements with the first one, and drop the
+        comparison of positions, which rise."""
+        self._func = begin_at_first(self._func, block.name)
 
     @primitive
     def blockize(self, loop: LoopRef) -> BlockRef:

@@ -54,7 +54,8 @@ class MarkPrimitives(TracedSchedule):
         ``auto_unroll_max_step`` is the largest number of statements that unrolling may produce;
         ``unroll_explicit`` is whether to unroll here or leave it to the compiler behind;
         ``parallel_chunks`` is the largest number of chunks per thread of a parallel loop: with 1
-        each thread gets one.
+        each thread gets one; ``parallel_least`` is the least number of values that a parallel loop
+        must store, by an estimate when it runs, to run on more than one thread.
         """
         self._func = pragma(self._func, loop.var, key, value)
 

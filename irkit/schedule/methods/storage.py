@@ -57,6 +57,8 @@ class StoragePrimitives(TracedSchedule):
         self._func = rolling_buffer(self._func, block.name)
 
     @primitive
-    def unsafe_set_dtype(self, block: BlockRef, dtype: DType | str) -> None:
-        """Change the type of the buffer that a block writes, which may change results."""
-        self._func = unsafe_set_dtype(self._func, block.name, as_dtype(dtype))
+    def unsafe_set_dtype(
+        self, block: BlockRef, dtype: DType | str, buffer: Buffer | str | int = 0
+    ) -> None:
+        """Change the type of a buffer that a block writes, which may change results."""
+        self._func = unsafe_set_dtype(self._func, block.name, as_dtype(dtype), buffer)

@@ -19,7 +19,7 @@ from irkit.core import (
     Remark,
     RuleReport,
     Span,
-    field_predicates,
+    field_checker,
     fields,
 )
 from irkit.transform.step import IR, Step
@@ -62,7 +62,10 @@ class Reader:
         self.name = name
         self.place: tuple[str, int] | None = None
         self.classes: list[type[Node]] = []
-        self.readers: list[list[_Read]] = []
+        self.places: list[FieldPlaces] = []
+        # Entries by number, for readers that have them so.
+        self.made_nodes: dict[int, Node] = {}
+        self.made_values: dict[int, Any] = {}
         for cls in self._rows("class", body.classes):
             self.add_class(cls)
         self.values: list[Any] = []
@@ -78,7 +81,7 @@ class Reader:
         """Add a node class."""
         name = FORMER_NAMES.get(name, name)
         self.classes.append(self._found(self.known.nodes, name, "node class"))
-        self.readers.append(_node_reader(self.classes[-1]))
+        self.places.append(FieldPlaces(self.classes[-1]))
 
     def _rows(self, what: str, table: Iterable[_T]) -> Iterator[_T]:
         """Iterate over a table, and remember the place for messages."""
@@ -135,24 +138,24 @@ class Reader:
                 return value
             case [ValueTag.STRUCT, name, *items]:
                 cls = self._found(self.known.structs, name, "struct")
-                return self._struct(cls, [self.datum(item) for item in items])
+                plain = [item if item.__class__ in _PLAIN else self.datum(item) for item in items]
+                return self._struct(cls, plain)
             case _:
                 return self.fail("a value has an unknown tag")
 
     def _struct(self, cls: type[Any], values: list[Any]) -> Any:
-        expected = field_predicates(cls)
-        if len(values) != len(expected):
-            self.fail(f"{cls.__name__} has {len(expected)} fields, not {len(values)}")
-        named: dict[str, Any] = {}
-        for (name, check), value in zip(expected, values, strict=True):
-            if not check(value):
-                self.fail(f"field {name!r} of {cls.__name__} holds a {type(value).__name__}")
-            named[name] = value
-        return self._made(cls, **named)
+        checker = field_checker(cls)
+        if len(values) != len(checker.names):
+            self.fail(f"{cls.__name__} has {len(checker.names)} fields, not {len(values)}")
+        at = checker.wrong(values)
+        if at is not None:
+            held = type(values[at]).__name__
+            self.fail(f"field {checker.names[at]!r} of {cls.__name__} holds a {held}")
+        return self._made(checker.make, *values)
 
-    def _made(self, make: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    def _made(self, make: Callable[..., Any], *args: Any) -> Any:
         try:
-            return make(*args, **named)
+            return make(*args)
         except (IRKitError, ValueError, TypeError, KeyError, OverflowError) as error:
             return self.fail(f"a value cannot be made: {error}")
 
@@ -160,12 +163,25 @@ class Reader:
         if not row:
             self.fail("a node is empty")
         cls = self.pick(self.classes, row[0])
-        kinds = self.readers[cast(int, row[0])]
-        if len(row) != len(kinds) + 1:
-            self.fail(f"{cls.__name__} has {len(kinds)} fields, not {len(row) - 1}")
-        return self._struct(
-            cls, [read(self, each) for read, each in zip(kinds, row[1:], strict=True)]
-        )
+        places = self.places[cast(int, row[0])]
+        if len(row) != places.count + 1:
+            self.fail(f"{cls.__name__} has {places.count} fields, not {len(row) - 1}")
+        values = row[1:]
+        for at in places.held:
+            given = values[at]
+            values[at] = self.made_nodes.get(given) if given.__class__ is int else None
+            if values[at] is None:
+                values[at] = self.held(given)
+        for at in places.data:
+            given = values[at]
+            if given.__class__ is list:
+                known = None
+                if len(given) == 1 and given[0].__class__ is int:
+                    known = self.made_values.get(given[0])
+                values[at] = self.datum(given) if known is None else known
+            elif given.__class__ not in _PLAIN:
+                values[at] = self.datum(given)
+        return self._struct(cls, values)
 
     def held(self, given: Any) -> Any:
         """Read a field that holds nodes."""
@@ -278,8 +294,15 @@ def _counted(kept: tuple[Application, ...]) -> tuple[RuleReport, ...]:
     return tuple(recorder.rules.values())
 
 
-_Read = Callable[[Reader, Any], Any]
+_PLAIN = frozenset({type(None), bool, int, float, str})
+"""Classes of data that stands for itself."""
 
 
-def _node_reader(cls: type[Node]) -> list[_Read]:
-    return [Reader.datum if field.kind == "data" else Reader.held for field in fields(cls)]
+class FieldPlaces:
+    """Which fields of a node class hold nodes, and which hold data."""
+
+    def __init__(self, cls: type[Node]) -> None:
+        kinds = [field.kind for field in fields(cls)]
+        self.count = len(kinds)
+        self.held = [at for at, kind in enumerate(kinds) if kind != "data"]
+        self.data = [at for at, kind in enumerate(kinds) if kind == "data"]

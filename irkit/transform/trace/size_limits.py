@@ -36,9 +36,12 @@ class NodeSizes:
             self._places[cls], self._operands[cls] = _places(cls), _operands(cls)
         if cls.expression:
             level = 1
+            levels = self._levels
             for place in self._operands[cls]:
-                for other in _numbers(row[place]):
-                    level = max(level, 1 + self._levels.get(other, 1))
+                item = row[place]
+                for other in item if item.__class__ is list else (item,):
+                    if levels.get(other, 1) >= level:
+                        level = 1 + levels.get(other, 1)
             self._levels[at] = level
             deep = f"expressions are nested more than {MAX_LEVELS} deep"
             return deep if level > MAX_LEVELS else ""
@@ -63,6 +66,9 @@ class ValueSizes:
     def add(self, at: int, row: list[Any]) -> str:
         """Measure a value by its row; return what is wrong with it, or an empty text."""
         inside = list(ValueSizes.held(row))
+        if not inside and len(row) <= self._limit and row[:1] != [ValueTag.TUPLE]:
+            self._sizes[at] = len(row)
+            return ""
         sizes = (self._sizes.get(other, 1) for other in inside)
         self._sizes[at] = min(_SIZE_CAP, len(row) + sum(sizes))
         if row[:1] == [ValueTag.TUPLE]:
@@ -76,10 +82,10 @@ class ValueSizes:
     @staticmethod
     def held(row: list[Any]) -> Iterator[Any]:
         """Return the numbers of the values that a value consists of."""
-        if row[:1] != [ValueTag.CODED]:
+        if not row or row[0] != ValueTag.CODED:
             for item in row:
-                if isinstance(item, list):
-                    yield from cast(list[Any], item)
+                if item.__class__ is list:
+                    yield from item
 
 
 def _places(cls: type[Node]) -> list[int]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-from irkit.core import Application, FormatError, Function, IRModule, Remark, RuleReport, fields
+from irkit.core import Application, FormatError, Function, IRModule, Remark, RuleReport
 from irkit.transform.step import IR, FunctionState, Side, Step
 from irkit.transform.trace.file import MODULE, TraceBody, TraceStepRow, Vocabulary
 from irkit.transform.trace.frames import ROWS, IndexFrame, RowsFrame, content_of, decoded
@@ -42,6 +42,13 @@ class StoredRows:
         if opened is None:
             opened = self._open(frame)
         return opened[what][number - self._firsts[what][frame]]
+
+    def rows_around(self, what: int, number: int) -> tuple[list[list[Any]], int, int]:
+        """Return the rows of a frame, and the numbers of the first and the one after the last."""
+        self.row(what, number)
+        frame = bisect_right(self._firsts[what], number) - 1
+        rows, first = self._opened[frame][what], self._firsts[what][frame]
+        return rows, first, first + len(rows)
 
     def _open(self, frame: int) -> tuple[list[Any], list[Any], list[Any]]:
         at = self._places[frame][0]
@@ -97,10 +104,7 @@ class StoredReader(Reader):
         self.modules = cast(list[IRModule], self._modules)
         self._value_sizes = ValueSizes(totals[0])
         self._node_sizes = NodeSizes(totals[1])
-        self._held = [
-            [at for at, field in enumerate(fields(cls), 1) if field.kind != "data"]
-            for cls in self.classes
-        ]
+        self.made_nodes, self.made_values = self._nodes.made, self._values.made
 
     def stored_step(self, row: TraceStepRow) -> Step:
         """Return a step that reads its IR when it is asked for it."""
@@ -168,7 +172,13 @@ class StoredReader(Reader):
 
     def _make_value(self, root: int) -> Any:
         made, sizes, asking = self._values.made, self._value_sizes, self.place
-        for at, row in self._in_order(0, root, made, ValueSizes.held):
+        row = self._stored.row(0, root)
+        # Most values, such as places in a source, consist of plain data and of values that exist.
+        alone = not any(item.__class__ is list for item in row) or all(
+            each in made for each in _values_in(row) if each.__class__ is int
+        )
+        order = [(root, row)] if alone else self._in_order(0, root, made, _values_in)
+        for at, row in order:
             self.place = "value", at
             odd = sizes.add(at, row)
             if odd:
@@ -191,39 +201,46 @@ class StoredReader(Reader):
         self._modules.made[at] = made = self._module(self._stored.row(2, at))
         return made
 
-    def _nodes_in(self, row: list[Any]) -> Iterator[Any]:
-        if not row or row[0].__class__ is not int or not 0 <= cast(int, row[0]) < len(self._held):
-            return
+    def _nodes_in(self, row: list[Any]) -> list[Any]:
+        if not row or row[0].__class__ is not int or not 0 <= row[0] < len(self.places):
+            return []
+        found: list[Any] = []
         cls: int = row[0]
-        for place in self._held[cls]:
-            held = row[place] if place < len(row) else None
+        for place in self.places[cls].held:
+            held = row[place + 1] if place + 1 < len(row) else None
             if isinstance(held, list):
-                yield from cast(list[Any], held)
+                found.extend(cast(list[Any], held))
             elif held is not None:
-                yield held
+                found.append(held)
+        return found
 
     def _in_order(
         self,
         what: int,
         root: int,
         made: dict[int, Any],
-        held_in: Callable[[list[Any]], Iterator[Any]],
+        held_in: Callable[[list[Any]], list[Any]],
     ) -> Iterator[tuple[int, list[Any]]]:
         """Yield the rows that an entry needs and that are not made, each after those it needs."""
-        row_of = self._stored.row
-        found = {root}
+        found: dict[int, list[Any]] = {}
         waiting = [root]
+        rows: list[list[Any]] = []
+        first = end = 0
         while waiting:
             at = waiting.pop()
-            for other in held_in(row_of(what, at)):
+            if at in found:
+                continue
+            if not first <= at < end:
+                rows, first, end = self._stored.rows_around(what, at)
+            found[at] = row = rows[at - first]
+            for other in held_in(row):
                 if other.__class__ is not int or not 0 <= other < at:
                     self.place = ("value", "node")[what], at
                     self.fail(f"entry {str(other)[:40]} does not refer to an earlier one")
                 if other not in found and other not in made:
-                    found.add(other)
                     waiting.append(other)
         for at in sorted(found):
-            yield at, row_of(what, at)
+            yield at, found[at]
 
 
 class _Deferred:
@@ -291,6 +308,10 @@ class StoredStep(Step, frozen=True, eq=False):
         if isinstance(before, _Deferred) and isinstance(after, _Deferred):
             return before.given != after.given
         return self.after is not self.before
+
+
+def _values_in(row: list[Any]) -> list[Any]:
+    return list(ValueSizes.held(row))
 
 
 def _now(held: Any) -> Any:

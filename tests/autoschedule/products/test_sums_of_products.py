@@ -8,6 +8,7 @@ from irkit.core import walk
 from irkit.ir import Block, Expr, Load, PrimFunc, Var
 from irkit.schedule import only_store
 from tests.autoschedule.products.test_products import check
+from tests.draws import few_or_all
 
 
 def sums(
@@ -34,7 +35,7 @@ def sums(
     return te.create_prim_func([a, b, result] if same else [a, b, c, d, result])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(12, 40), deadline=None, derandomize=True)
 @given(
     sizes=st.tuples(st.integers(1, 60), st.integers(1, 60), st.integers(1, 40)),
     minus=st.booleans(),

@@ -8,19 +8,22 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import ROOT
+from tests.draws import sampled
+
+OPTIONS = [
+    ("--pass", "1:my_passes:stamp"),
+    ("--pass", "1/before=simplify:my_passes:stamp"),
+    ("--pipeline", "1:my_passes:stamp"),
+    ("--pipeline", "1:simplify,my_passes:stamp"),
+    ("--pipeline", "1:;2:my_passes:stamp{number=0}"),
+]
 
 
-@pytest.mark.parametrize("python", [(), ("-P",)], ids=["python -m", "installed command"])
+# `python -m irkit` and, with -P, the installed command.
 @pytest.mark.parametrize(
-    "option",
-    [
-        ("--pass", "1:my_passes:stamp"),
-        ("--pass", "1/before=simplify:my_passes:stamp"),
-        ("--pipeline", "1:my_passes:stamp"),
-        ("--pipeline", "1:simplify,my_passes:stamp"),
-        ("--pipeline", "1:;2:my_passes:stamp{number=0}"),
-    ],
-    ids=" ".join,
+    ("python", "option"),
+    sampled([(python, option) for python in ((), ("-P",)) for option in OPTIONS], every=3),
+    ids=lambda words: " ".join(words),
 )
 def test_a_module_in_the_current_directory_is_found(
     folder: Path, python: tuple[str, ...], option: tuple[str, str]

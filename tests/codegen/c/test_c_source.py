@@ -245,3 +245,22 @@ def int_(exp: f32[4], lane: f32[4]):
 def test_names_that_c_takes_are_changed() -> None:
     source = emit_c([parse(NAMES)], Target("c"))
     assert "int32_t irkit_kernel_int_(const float *restrict exp_, float *restrict lane_)" in source
+
+
+OPEN_ROWS = """
+def rows(x: f32[n, m], y: f32[n, m]):
+    for i in parallel(0, n, parallel_least=100):
+        for j in serial(0, m):
+            y[i, j] = x[i, j] + f32(1.0)
+"""
+
+
+def test_a_loop_with_little_work_is_no_parallel_one(tmp_path: Path) -> None:
+    func = parse(OPEN_ROWS)
+    library = CLibrary([func], tmp_path, level="-fopenmp")
+    assert "#pragma omp parallel for if (" in (tmp_path / "kernels.c").read_text()
+    for rows in (0, 1, 9, 60):
+        x = np.arange(rows * 11, dtype=np.float32).reshape(rows, 11)
+        y = np.zeros_like(x)
+        library.call(func, x, y)
+        assert np.array_equal(y, x + 1)

@@ -66,12 +66,13 @@ C = Buffer("C", (index(4),), F32)
 ZERO = (index(0),)
 
 
-def test_a_sum_100_000_deep_is_emitted() -> None:
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_deep_sum_is_emitted(depth: int) -> None:
     value: Expr = C[index(1)]
-    for step in range(DEEP):
+    for step in range(depth):
         value = value + float(step % 3) if step % 2 else float(step % 5) - value
     text = emit([PrimFunc("f", (C,), Store(C, ZERO, value))], host_target())
-    assert text.count("fadd") + text.count("fsub") == DEEP
+    assert text.count("fadd") + text.count("fsub") == depth
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -87,9 +88,10 @@ def test_deep_conditionals_are_emitted(depth: int) -> None:
     assert emit([PrimFunc("f", (C,), body)], host_target()).count("phi") == depth
 
 
-def test_statements_100_000_deep_are_written() -> None:
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_deep_statements_are_written(depth: int) -> None:
     body: Stmt = Store(C, ZERO, C[index(1)])
-    for step in range(DEEP):
+    for step in range(depth):
         body = If(lt(C[index(2)], 1.0), body) if step % 2 else Let(Var("t"), index(step), body)
     emit([PrimFunc("f", (C,), body)], host_target())
 

@@ -5,11 +5,12 @@ import pytest
 from tests.debug.check.edge_faults import FAULTS, RIGHT
 from tests.debug.check.nest_faults import NEST_FAULTS
 from tests.debug.check.verdict_of_pair import judged
+from tests.draws import sampled
 
 EVERY = FAULTS | NEST_FAULTS
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", sampled(EVERY, every=3))
 def test_what_is_wrong_only_at_an_edge_is_found(name: str) -> None:
     found = judged(EVERY[name])
     assert found.is_wrong, str(found)

@@ -8,7 +8,7 @@ import pytest
 
 from irkit.core import IRModule, rewrite, substitute, walk
 from irkit.debug import CheckOptions, Verdict, verdicts
-from irkit.graph import Builder, GraphFunc, Op, Value
+from irkit.graph import ArrayData, Builder, Constant, GraphFunc, Op, Value
 from irkit.ir import Var
 from irkit.phases import GRAPH
 from irkit.transform import define_pass
@@ -186,3 +186,18 @@ def test_every_graph_pass_of_a_network_has_a_verdict() -> None:
     assert set(statuses) >= {"fuse-ops", "lower-to-loops", "plan-memory"}
     assert "not known" not in statuses.values()
     assert statuses["lower-to-loops"] in ("same", "rounds differently")
+
+
+def test_a_constant_whose_data_was_not_kept_is_not_known_and_never_wrong() -> None:
+    func = network()
+    weights = [bind.step.data for bind in func.body.bindings if isinstance(bind.step, Constant)]
+
+    def forget(step: Constant) -> Constant | None:
+        if step.data is not weights[0]:
+            return None
+        absent = ArrayData.absent("0" * 64, step.data.shape, step.data.dtype)
+        return step.replace(data=absent)
+
+    found = judged(func, lambda func: rewrite(func, forget, on=Constant))
+    assert found.status == "not known"
+    assert "was not kept" in found.message

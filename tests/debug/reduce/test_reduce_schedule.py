@@ -87,6 +87,10 @@ def test_every_step_of_a_correct_schedule_passes(func: PrimFunc, trace: Schedule
     assert [each.index for each in found] == list(range(len(found)))
     names = [each.name for each in found if each.name.startswith("sch.")]
     assert names == [f"sch.{name}" for name in primitives(trace)]
+
+
+@pytest.mark.long
+def test_a_correct_schedule_has_no_culprit(func: PrimFunc, trace: ScheduleTrace) -> None:
     assert bisect(DEFAULT, func, schedule=trace) is None
     assert find_case(DEFAULT, func, schedule=trace) is None
 

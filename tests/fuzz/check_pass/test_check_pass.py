@@ -22,6 +22,7 @@ from irkit.ir import LOOP_LEVEL, parse, script
 from irkit.passes.loop import simplify, unroll_loops
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Trace
+from tests.draws import few_or_all
 from tests.fuzz.check_pass import wrong_passes
 
 SCALE = """\
@@ -70,10 +71,10 @@ def refuted(p: AnyPass, folder: Path, **how: Any) -> str:
 
 def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
     seen: list[PassCase] = []
-    test = made(wrong_passes.mark_short_loops, tmp_path, seeing(seen), examples=20, hash_seeds=(1,))
+    test = made(wrong_passes.mark_short_loops, tmp_path, seeing(seen), examples=8, hash_seeds=(1,))
     test()
     tally = test.irkit_check.tally
-    assert tally.cases == tally.valid == len(seen) == 20
+    assert tally.cases == tally.valid == len(seen) == 8
     assert 1 <= tally.fired == sum(case.changed for case in seen)
     assert tally.notes == []
     assert list(tmp_path.iterdir()) == []
@@ -282,7 +283,7 @@ def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
 
 def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:
     # This one needs marked loops, which few random schedules have.
-    made(unroll_loops, tmp_path, phase=None, examples=20)()
+    made(unroll_loops, tmp_path, phase=None, examples=few_or_all(8, 20))()
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,13 @@ def test_llvms_passes_are_those_of_the_stage(client: Client, wrong: Trace) -> No
 
 
 def test_absent_constants_are_read_from_the_model_again(tmp_path: Path) -> None:
-    weights = numpy_helper.from_array(np.ones((32, 32), np.float32), "w")
+    weights = numpy_helper.from_array(np.ones((512, 256), np.float32), "w")
     nodes = [
         helper.make_node("Add", ["w", "w"], ["twice"]),
         helper.make_node("MatMul", ["x", "twice"], ["y"]),
     ]
-    ends = [helper.make_tensor_value_info(name, 1, [4, 32]) for name in "xy"]
+    sizes = (("x", 512), ("y", 256))
+    ends = [helper.make_tensor_value_info(name, 1, [4, size]) for name, size in sizes]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [weights])
     onnx.save(helper.make_model(graph), str(tmp_path / "m.onnx"))
     inspection = opened(str(tmp_path / "m.onnx"))

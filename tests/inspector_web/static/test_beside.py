@@ -16,6 +16,7 @@ from irkit.inspector_web.server.http_server import Server
 from irkit.ir import parse
 from irkit.phases import DEFAULT
 from irkit.transform import Trace
+from tests.draws import sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import MATMUL, matmul_trace, opened
 from tests.inspector_web.static.test_axe import serious
@@ -53,19 +54,15 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-@pytest.fixture(params=["server", "report"])
+@pytest.fixture(params=sampled(["server", "report"], every=2))
 def visit(request: pytest.FixtureRequest, watch: Watch, server: Server, report: Path) -> OnPage:
     """Open the page of two runs: as a server gives it, and as a file of its own."""
 
     def go(place: str) -> Page:
         page = watch().page
         page.set_default_timeout(8_000)
-        if request.param == "server":
-            page.goto(server.address)
-            page.wait_for_selector(".comparison")
-        page.goto("about:blank")
-        here = f"http://127.0.0.1:{server.port}/"
-        page.goto(f"{here if request.param == 'server' else report.as_uri()}#{place}")
+        here = server.address if request.param == "server" else report.as_uri()
+        page.goto(f"{here}#{place}")
         page.wait_for_selector(".lines, .view-box, .comparison")
         return page
 

@@ -41,11 +41,8 @@ def patience() -> Iterator[None]:
 def visited(watch: Watch, server: Server, place: str = "", width: int = 1280) -> Page:
     page = watch(width).page
     page.set_default_timeout(20_000)
-    page.goto(server.address)
-    page.wait_for_selector(".lines")
-    if place:
-        page.goto(f"http://127.0.0.1:{server.port}/#{place}")
-        page.wait_for_selector(".lines, .view-box, .llvm-passes")
+    page.goto(f"{server.address}#{place}")
+    page.wait_for_selector(".lines, .view-box, .llvm-passes")
     return page
 
 

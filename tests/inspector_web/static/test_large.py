@@ -20,6 +20,14 @@ from tests.inspector_web.pages import opened
 LINES = 24_000
 
 
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Rows come into view with the next frames, which take seconds where a processor is busy."""
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     return large_trace(2, LINES, 3)

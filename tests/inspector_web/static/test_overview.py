@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from irkit.cli.verbs import irkit
 from irkit.inspector_web.server.http_server import Server
+from tests.draws import sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.jobs.verdicts_programs import wrong_trace
 from tests.inspector_web.pages import conv_model, opened
@@ -153,7 +154,7 @@ def test_no_view_shows_more_controls_than_eight(visit: OnPage) -> None:
     assert len(shown["difference"]) >= 4
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", sampled(["light", "dark"], every=2))
 def test_axe_finds_nothing_serious(visit: OnPage, theme: str) -> None:
     page = visit(theme=theme)
     found = serious(page)
@@ -161,7 +162,7 @@ def test_axe_finds_nothing_serious(visit: OnPage, theme: str) -> None:
     assert [*found, *serious(page)] == []
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1440, 1920])
+@pytest.mark.parametrize("width", sampled([390, 1280, 1440, 1920], every=4))
 def test_nothing_is_wider_than_the_window(visit: OnPage, width: int) -> None:
     page = visit(width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

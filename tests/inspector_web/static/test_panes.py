@@ -31,9 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def page(watch: Watch, server: Server) -> Page:
     page = watch(1440).page
-    page.goto(server.address)
-    page.wait_for_selector(".lines")
-    page.goto(f"http://127.0.0.1:{server.port}/#step=24&show=code")
+    page.goto(f"{server.address}#step=24&show=code")
     page.wait_for_selector(".pane", timeout=SLOW)
     return page
 
@@ -77,9 +75,7 @@ def test_code_is_coloured_and_directives_are_left_out(page: Page) -> None:
 
 def test_an_old_link_to_machine_code_still_leads_there(watch: Watch, server: Server) -> None:
     page = watch().page
-    page.goto(server.address)
-    page.wait_for_selector(".lines")
-    page.goto(f"http://127.0.0.1:{server.port}/#step=24&show=assembly")
+    page.goto(f"{server.address}#step=24&show=assembly")
     expect(page.locator(".pane h3")).to_have_count(2, timeout=SLOW)
 
 
@@ -120,9 +116,7 @@ def test_digests_are_short_and_copied_whole(watch: Watch, tmp_path: Path) -> Non
         watched = watch()
         watched.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = watched.page
-        page.goto(at.address)
-        page.wait_for_selector(".matrix")
-        page.goto(f"http://127.0.0.1:{at.port}/#step=0")
+        page.goto(f"{at.address}#step=0")
         button = page.locator("#view .copy").first
         digest = str(button.get_attribute("data-copy"))
         assert re.fullmatch("[0-9a-f]{64}", digest)

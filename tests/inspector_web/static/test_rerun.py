@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from irkit.inspector_web.server.http_server import Server
+from tests.draws import sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import matmul_trace, opened
 
@@ -121,7 +122,7 @@ def test_an_order_that_cannot_be_is_said_and_nothing_is_lost(visit: Open) -> Non
     expect(said).to_contain_text(re.compile("option 'lanes'.*Expected `int`"), timeout=SLOW)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", sampled([390, 1280], every=2))
 def test_the_levers_are_not_wider_than_the_window(visit: Open, width: int) -> None:
     page = visit(width)
     page.goto(page.url + "&show=rerun")

@@ -1,6 +1,7 @@
 """Counts of operations and bytes, held against the interpreter, which counts what it executes."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from irkit.ir import (
 from irkit.ir.work.points import IterationPoints, Lanes
 from irkit.phases import DEFAULT
 from tests.depth import DEPTHS
+from tests.draws import few_or_all
 from tests.ir.work.counted_runs import counted
 
 
@@ -230,7 +232,8 @@ def exact_counts(functions: Iterator[tuple[PrimFunc, list[Any]]]) -> int:
 
 
 def test_counts_are_what_the_interpreter_executes() -> None:
-    assert exact_counts(corpus()) > 200
+    every = few_or_all(3, 1)
+    assert exact_counts(islice(corpus(), 0, None, every)) > 200 // every
 
 
 def test_counts_of_random_programs_are_what_the_interpreter_executes() -> None:
@@ -243,7 +246,7 @@ def test_counts_of_many_random_programs_are_what_the_interpreter_executes() -> N
 
 
 def test_text_that_is_read_back_has_the_same_counts() -> None:
-    for each, _ in corpus():
+    for each, _ in islice(corpus(), 0, None, few_or_all(3, 1)):
         assert work_of(func(script(each))) == work_of(each)
 
 

@@ -70,6 +70,7 @@ def test_the_report_has_each_mutant_and_the_share_of_each_family(campaign: Campa
     assert [each["status"] for each in report["mutants"]] == ["found"] * 2 + ["missed"] * 2
 
 
+@pytest.mark.long
 def test_a_mutant_on_at_import_is_judged_in_a_process_of_its_own() -> None:
     chosen = mutant_of("irkit.topi.index", "split", "0  ->  -1")
     with Campaign([chosen], 5) as campaign:

@@ -10,6 +10,7 @@ from irkit.fuzz import check_pass
 from irkit.fuzz.picks import Picks
 from irkit.graph import Builder, GraphFunc, Value, interpret, parse
 from irkit.passes.graph import eliminate_dead_nodes, fold_scales
+from tests.draws import few_or_all
 from tests.passes.graph.programs import ops
 
 CONV = """\
@@ -138,5 +139,7 @@ class ScaledGraph:
         return self.b.finish(x)
 
 
-@check_pass(fold_scales, strategy=lambda picks: ScaledGraph(picks).draw(), examples=60)
+@check_pass(
+    fold_scales, strategy=lambda picks: ScaledGraph(picks).draw(), examples=few_or_all(15, 60)
+)
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

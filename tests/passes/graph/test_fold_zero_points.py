@@ -10,6 +10,7 @@ from irkit.core import IRModule
 from irkit.fuzz import check_pass
 from irkit.graph import interpret, parse
 from irkit.passes.graph import eliminate_dead_nodes, fold_zero_points
+from tests.draws import few_or_all
 from tests.passes.graph.aimed_graphs import integer_products
 from tests.passes.graph.programs import ops
 
@@ -61,5 +62,5 @@ def main(x: u16[2, 3]):
     np.testing.assert_array_equal(model.run({"x": x})["y"], expected)
 
 
-@check_pass(fold_zero_points, strategy=integer_products, examples=40)
+@check_pass(fold_zero_points, strategy=integer_products, examples=few_or_all(12, 40))
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

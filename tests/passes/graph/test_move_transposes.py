@@ -9,6 +9,7 @@ from irkit.fuzz import check_pass
 from irkit.fuzz.picks import Picks
 from irkit.graph import Builder, GraphFunc, Value, interpret, parse
 from irkit.passes.graph import eliminate_dead_nodes, move_transposes
+from tests.draws import few_or_all
 from tests.passes.graph.programs import ops
 
 NHWC = """\
@@ -113,5 +114,5 @@ def turned_graph(picks: Picks) -> GraphFunc:
     return b.finish(*results, b.op("relu", x))
 
 
-@check_pass(move_transposes, strategy=turned_graph, examples=40)
+@check_pass(move_transposes, strategy=turned_graph, examples=few_or_all(12, 40))
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

@@ -11,6 +11,7 @@ from irkit.fuzz import check_pass
 from irkit.graph import arrays_of, bindings_of, interpret, parse
 from irkit.passes.graph import multiply_dequantized
 from irkit.phases import GRAPH
+from tests.draws import few_or_all
 from tests.passes.graph.aimed_graphs import quantized_graph
 from tests.passes.graph.programs import ops
 
@@ -103,5 +104,5 @@ def main(x: i8[1, 1, 4, 4]):
         )
 
 
-@check_pass(multiply_dequantized, strategy=quantized_graph, examples=40)
+@check_pass(multiply_dequantized, strategy=quantized_graph, examples=few_or_all(12, 40))
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

@@ -9,6 +9,7 @@ from irkit.fuzz import check_pass
 from irkit.graph import bindings_of, parse
 from irkit.passes.graph import pack_weights
 from irkit.phases import GRAPH
+from tests.draws import few_or_all
 from tests.passes.graph.aimed_graphs import packed_products
 
 PROGRAM = """\
@@ -57,5 +58,5 @@ def test_other_weights_stay(old: str, new: str) -> None:
     assert [each.text for each in recorder.remarks] == (said if "0.75" in new else [])
 
 
-@check_pass(pack_weights, strategy=packed_products, examples=40)
+@check_pass(pack_weights, strategy=packed_products, examples=few_or_all(12, 40))
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

@@ -10,6 +10,7 @@ from irkit.codegen import assembly, complete_target, emit
 from irkit.core import Target
 from irkit.ir import Expr, PrimFunc, as_dtype, interpret, numpy_dtype, verify
 from irkit.schedule import Schedule
+from tests.draws import LONG
 
 SERVER = Target("llvm", cpu="sapphirerapids", triple="x86_64-unknown-linux-gnu")
 
@@ -68,13 +69,14 @@ TILES = [
 @pytest.mark.parametrize(("a", "b", "out", "mnemonic"), TILES)
 def test_a_product_on_tiles(a: str, b: str, out: str, mnemonic: str) -> None:
     group = 2 if a == "bf16" else 4
-    func = product(32, 128, 48, (a, b, out))
+    rows, steps, columns = (32, 128, 48) if LONG else (16, 64, 32)
+    func = product(rows, steps, columns, (a, b, out))
     scheduled = on_tiles(func, group, f"x86_{mnemonic}_16x16x{16 * group}")
     assert verify(scheduled) == []
     random = np.random.default_rng(0)
-    left, right = random.integers(0, 9, (32, 128)), random.integers(0, 9, (128, 48))
+    left, right = random.integers(0, 9, (rows, steps)), random.integers(0, 9, (steps, columns))
     given = left.astype(numpy_dtype(as_dtype(a))), right.astype(numpy_dtype(as_dtype(b)))
-    native, meant = (np.zeros((32, 48), numpy_dtype(as_dtype(out))) for _ in range(2))
+    native, meant = (np.zeros((rows, columns), numpy_dtype(as_dtype(out))) for _ in range(2))
     build(scheduled)(*given, native)
     interpret(scheduled, *given, meant)
     assert (native == left @ right).all()

@@ -118,6 +118,15 @@ class FunctionScope:
         self.places[id(buffer)] = place
         return place
 
+    def is_outside(self, buffer: Buffer) -> bool:
+        """Return True if a buffer belongs to the function around this body of a parallel loop."""
+        around = self.outer
+        while around is not None:
+            if id(buffer) in around.places:
+                return True
+            around = around.outer
+        return False
+
     def _capture(self, value: str, kind: str) -> str:
         """Make a value of the outer function a parameter of this one; constants stay."""
         if not value.startswith("%"):

@@ -48,6 +48,12 @@ def store(scope: FunctionScope, node: Store) -> None:
         if mask is None:
             text.line(f"store {kind} {value}, ptr {pointer}, align {align}")
             return
+        if lanes > 1 and _is_own(scope, node):
+            # What is read next is wider than what a masked store writes: that would wait for it.
+            old = text.op(f"load {kind}, ptr {pointer}, align {align}")
+            new = text.op(f"select {_bools(lanes)} {mask}, {kind} {value}, {kind} {old}")
+            text.line(f"store {kind} {new}, ptr {pointer}, align {align}")
+            return
         vector, value = (kind, value) if lanes > 1 else _one(scope, kind, value)
         name = f"llvm.masked.store.{suffix(vector)}.p0"
         text.module.declare(name, f"declare void @{name}({vector}, ptr, {_bools(lanes)})")
@@ -200,6 +206,18 @@ def _mask(scope: FunctionScope, node: Access) -> str | None:
     else:
         found = scope.text.op(f"and {as_vector('i1', lanes)} {own}, {around}")
     return _one(scope, "i1", found)[1] if found is not None and lanes == 1 else found
+
+
+def _is_own(scope: FunctionScope, node: Store) -> bool:
+    """Return True if a store is to memory of this thread alone, and stays there where it is
+    masked."""
+    if node.buffer.scope != "local" or scope.is_outside(node.buffer):
+        return False
+    for index, dim in zip(node.indices, node.buffer.shape, strict=True):
+        first, size = as_int(_first_lane(index)), as_int(dim)
+        if first is None or size is None or not 0 <= first <= size - index.dtype.lanes:
+            return False
+    return True
 
 
 def _around(scope: FunctionScope, lanes: int) -> str | None:

@@ -17,6 +17,7 @@ from irkit.codegen.llvm.parallel.pool import (
     CHUNKS_PER_THREAD,
     ENTER,
     ENTER_DECLARATION,
+    LEAST_HINT,
     MAX_CHUNKS,
 )
 from irkit.ir import DType, For, as_int
@@ -35,11 +36,13 @@ def launch(
     node: For,
     begin: str,
     end: str,
+    worth: str | None,
     write_body: Callable[[FunctionScope, str, str], None],
 ) -> None:
     """Write a call that runs a loop on the pool.
 
-    ``write_body`` writes the loop between two bounds in the scope it is given.
+    ``write_body`` writes the loop between two bounds in the scope it is given. The pool is left out
+    where ``worth``, a condition, does not hold.
     """
     inner = _inside(scope)
     dtype = node.var.dtype
@@ -47,7 +50,7 @@ def launch(
     write_body(inner, low, high)
     leave(inner)
     region = _define(inner, _bounds(node))
-    _enter(scope, inner, region, node, begin, end)
+    _enter(scope, inner, region, node, begin, end, worth)
 
 
 def _inside(scope: FunctionScope) -> FunctionScope:
@@ -116,7 +119,13 @@ def _context_type(inner: FunctionScope) -> str:
 
 
 def _enter(
-    scope: FunctionScope, inner: FunctionScope, region: str, node: For, begin: str, end: str
+    scope: FunctionScope,
+    inner: FunctionScope,
+    region: str,
+    node: For,
+    begin: str,
+    end: str,
+    worth: str | None,
 ) -> None:
     """Fill the context and call the pool, unless there are no iterations."""
     text, dtype = scope.text, node.var.dtype
@@ -134,13 +143,44 @@ def _enter(
     if kind != "i64":
         begin = text.op(f"{'sext' if signed else 'zext'} {kind} {begin} to i64")
         extent = text.op(f"zext {kind} {extent} to i64")
-    text.module.declare(ENTER, ENTER_DECLARATION)
-    where = (("ptr", region), ("ptr", context), ("i64", begin), ("i64", extent))
-    status = text.call(ENTER, "i32", *where, ("i64", str(_chunks(node))))
+    status = _run(text, region, context, begin, extent, _chunks(node), worth)
     if inner.leaves_early:
         fail_if(scope, text.op(f"icmp ne i32 {status}, 0"), status)
     text.jump(done)
     text.start(done)
+
+
+def _run(
+    text: FunctionText,
+    region: str,
+    context: str,
+    begin: str,
+    extent: str,
+    chunks: int,
+    worth: str | None,
+) -> str:
+    """Run a region on the pool, or where that is not worth it on this thread; return its status."""
+    text.module.declare(ENTER, ENTER_DECLARATION)
+    where = (("ptr", region), ("ptr", context), ("i64", begin), ("i64", extent))
+    if worth is None:
+        return text.call(ENTER, "i32", *where, ("i64", str(chunks)))
+    shared, alone, done = (text.new_label(hint) for hint in ("shared", "alone", "ran"))
+    text.branch(worth, shared, alone)
+    text.start(shared)
+    one = text.call(ENTER, "i32", *where, ("i64", str(chunks)))
+    text.jump(done)
+    text.start(alone)
+    last = text.op(f"add i64 {begin}, {extent}")
+    other = text.op(f"call i32 {region}(ptr {context}, i64 {begin}, i64 {last})")
+    text.jump(done)
+    text.start(done)
+    return text.op(f"phi i32 [ {one}, %{shared} ], [ {other}, %{alone} ]")
+
+
+def least_work(node: For) -> int:
+    """Return how many values a loop must store to run on several threads; 0 without a hint."""
+    wanted = dict(node.attrs).get(LEAST_HINT)
+    return wanted if type(wanted) is int and wanted > 0 else 0
 
 
 def _chunks(node: For) -> int:

@@ -31,6 +31,9 @@ CHUNKS_HINT = "parallel_chunks"
 """Attribute of a loop: the largest number of chunks for each thread. One keeps neighbours together,
 many balance iterations of unequal time."""
 MAX_CHUNKS = 1 << 20
+LEAST_HINT = "parallel_least"
+"""Attribute of a loop: it runs on the thread that enters it if it stores fewer values, by an
+estimate when it runs."""
 
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}

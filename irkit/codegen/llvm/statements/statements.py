@@ -10,15 +10,16 @@ from typing import Any
 
 from irkit.codegen.llvm.builder.exits import fail_if
 from irkit.codegen.llvm.builder.scope import FunctionScope
-from irkit.codegen.llvm.builder.types import memory_type, value_type
+from irkit.codegen.llvm.builder.types import literal, memory_type, value_type
 from irkit.codegen.llvm.expressions.expressions import evaluate, evaluate_index
 from irkit.codegen.llvm.expressions.memory_access import prefetch, store
-from irkit.codegen.llvm.parallel.parallel_loops import launch
+from irkit.codegen.llvm.parallel.parallel_loops import launch, least_work
 from irkit.codegen.llvm.statements.assertion_record import note_values
 from irkit.codegen.llvm.statements.buffers import allocate, extent, place_buffer, release
 from irkit.codegen.llvm.statements.clocks import write_clock
 from irkit.core import IRKitError
 from irkit.ir import (
+    F64,
     HINT_NAMES,
     Allocate,
     Assert,
@@ -36,6 +37,7 @@ from irkit.ir import (
     View,
     as_int,
     evaluates,
+    stored_values,
 )
 
 # LLVM's time grows with the cube of the loop depth: 1 s for 256 optimised loops, minutes for 1,000.
@@ -90,7 +92,16 @@ def _for(scope: FunctionScope, node: For) -> None:
         inner.text.locate(node)
         _loop(inner, node, low, high, may_be_empty=False)
 
-    launch(scope, node, begin, end, body)
+    launch(scope, node, begin, end, _worth(scope, node), body)
+
+
+def _worth(scope: FunctionScope, node: For) -> str | None:
+    """Return the condition for running a loop on several threads; None if there is no condition."""
+    least = least_work(node)
+    if not least:
+        return None
+    values = evaluate(scope, stored_values(node))
+    return scope.text.op(f"fcmp oge double {values}, {literal(float(least), F64)}")
 
 
 def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: bool) -> None:

@@ -25,7 +25,7 @@ from irkit.debug.check.rounding_error.quantized_bound import allowed_steps, roun
 from irkit.debug.execution.executors import NativeExecutor
 from irkit.debug.execution.inputs import SIZES, Array, InputKind, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.graph import Constant, FuncType, GraphFunc, Op, TensorType, tensors_in
+from irkit.graph import AbsentData, Constant, FuncType, GraphFunc, Op, TensorType, tensors_in
 from irkit.ir import OutOfBounds, PrimFunc, Var
 from irkit.transform import IR
 
@@ -202,6 +202,8 @@ class GraphSubject:
                 raise _CannotRun("not known", f"the input of the step fails: {error}") from None
             try:
                 (found,) = runner.values(region, [after])
+            except AbsentData as error:
+                raise _CannotRun("not known", str(error)) from None
             except OutOfBounds as error:
                 raise _CannotRun("out of bounds", str(error)) from None
             except IRKitError as error:

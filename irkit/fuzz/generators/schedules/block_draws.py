@@ -119,6 +119,10 @@ def pad_einsum(s: Site) -> object:
     return s.sch.pad_einsum(block, [s.picks.pick((1, 4, 2, 3)) for _ in s.sch.get(block).axes])
 
 
+def begin_at_first(s: Site) -> object:
+    return s.sch.begin_at_first(s.reduction())
+
+
 def shift_to_unsigned(s: Site) -> object:
     block = s.reduction()
     return s.sch.shift_to_unsigned(block, s.picks.pick((0, 1)))

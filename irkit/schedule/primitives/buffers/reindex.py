@@ -11,11 +11,13 @@ from irkit.ir import (
     Buffer,
     Expr,
     For,
+    Interval,
     Load,
     PrimFunc,
     Stmt,
     Store,
     Var,
+    as_int,
     bounds,
     const,
     index,
@@ -25,7 +27,7 @@ from irkit.ir import (
 )
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import Points
-from irkit.schedule.analysis.grid_eval import is_injective
+from irkit.schedule.analysis.injective import is_injective
 from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
 from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.checks.independence import check_whole_copy
@@ -139,7 +141,8 @@ class _ReindexedCopy:
         extents = {axis.var: axis.extent for axis in self.axes}
         if isinstance(item, Var):
             return extents[item]
-        box = bounds(item, self.ranges)
+        any_size = [var for var, extent in extents.items() if as_int(extent) is None]
+        box = bounds(item, {**self.ranges, **dict.fromkeys(any_size, Interval(0, None))})
         if box.low is None or box.high is None or box.low < 0 or box.high >= MOST_ELEMENTS:
             raise self.error("the map is negative or has no constant bounds")
         return const(box.high + 1, item.dtype)

@@ -25,6 +25,7 @@ from irkit.ir import (
     seq,
 )
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.injective import undetermined
 from irkit.schedule.arguments.index_map import IndexMap, image_of, parts_of
 from irkit.schedule.checks.block_buffers import own_buffer_written
 from irkit.schedule.limits import MOST_PERMUTED
@@ -67,7 +68,7 @@ def transform_layout(
                 f"the index map of {old.name!r} is negative or has no constant bounds"
             )
         shape.append(const(box.high + 1, item.dtype))
-    _check_injective(old, index_map, image, [axis for axis in axes if axis not in moved], axes)
+    _check_injective(old, index_map, image, axes)
     new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
 
     def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -115,28 +116,16 @@ def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> Pr
 
 
 def _check_injective(
-    buffer: Buffer,
-    index_map: IndexMap,
-    image: Sequence[Expr],
-    changed: Sequence[Var],
-    axes: Sequence[Var],
+    buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
 ) -> None:
-    """Check, by enumerating the values of the axes that are changed, that no two elements have the
-    same image.
+    """Check that no two elements have the same image.
 
-    Axes that share no part of the image are enumerated separately, which keeps the grids small.
+    Axes about which algebra says nothing are enumerated; those that share no part of the image
+    separately, which keeps the grids small.
     """
-    used = [variables(part) for part in image]
-    groups: list[set[Var]] = []
-    for axis in changed:
-        together: set[Var] = {axis}.union(*(vars_ for vars_ in used if axis in vars_))
-        apart = [group for group in groups if not group & together]
-        groups = [*apart, together.union(*(group for group in groups if group & together))]
-    for group in groups:
-        sizes = [
-            (as_int(dim) or 1) if axis in group else 1
-            for axis, dim in zip(axes, buffer.shape, strict=True)
-        ]
+    dims = dict(zip(axes, map(as_int, buffer.shape), strict=True))
+    for group, _ in undetermined(image, dims):
+        sizes = [(dim or 1) if axis in group else 1 for axis, dim in dims.items()]
         count = math.prod(sizes)
         if count > MOST_PERMUTED:
             raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")

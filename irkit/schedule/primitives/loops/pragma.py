@@ -8,6 +8,7 @@ from irkit.schedule.state.lookup import find_loop
 PRAGMAS: dict[str, type[int] | type[bool]] = {
     "auto_unroll_max_step": int,
     "parallel_chunks": int,
+    "parallel_least": int,
     "unroll_explicit": bool,
 }
 """The hints that lowering and code generation honour, with the type of the value."""

@@ -184,7 +184,7 @@ def f(A: f32[n, 40000], C: f32[n]):
         for j in serial(0, 40000):
             C[i] = C[i] + B[j] * D[j % 64]
 """
-    agree(text, floats(13, 40000), np.zeros(13, np.float32))
+    agree(text, floats(5, 40000), np.zeros(5, np.float32))
 
 
 def test_a_parallel_loop_in_a_serial_loop_is_a_region_each_time() -> None:
@@ -322,3 +322,22 @@ def test_a_loop_has_as_many_chunks_as_its_hint_says() -> None:
     text = ROWS.replace("parallel(0, n)", "parallel(0, n, parallel_chunks=1)")
     assert ", i64 1)" in emit([function(text)], host_target())
     assert ", i64 4)" in emit([function(ROWS)], host_target())
+
+
+@pytest.mark.parametrize("least", [1, 40, 1 << 40, 0, -3])
+def test_a_loop_with_little_work_runs_on_one_thread_and_means_the_same(least: int) -> None:
+    text = ROWS.replace("parallel(0, n)", f"parallel(1, n, parallel_least={least})")
+    for rows in (0, 1, 2, 7, 64):
+        agree(text, floats(rows, 7), np.zeros((rows, 7), np.float32))
+
+
+@pytest.mark.parametrize("least", [1, 1 << 40])
+def test_an_error_leaves_a_loop_with_little_work_too(least: int) -> None:
+    run = compiled(f"""
+def f(A: i64[n]):
+    for i in parallel(0, n, parallel_least={least}):
+        assert A[i] != 1, "one"
+""")
+    run(np.zeros(9, np.int64))
+    with pytest.raises(IRKitError, match="one"):
+        run(np.arange(9))

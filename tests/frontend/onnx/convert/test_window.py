@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onnx.helper import make_node
 
 import irkit
+from tests.draws import few_or_all
 from tests.frontend.onnx.models import floats, model_of
 
 Ints = tuple[int, ...]
@@ -112,7 +113,7 @@ def run(op: str, x: NDArray[np.float32], outputs: Sequence[str], **attrs: Any) -
     return list(irkit.compile(model, verify=False).run({"x": x}).values())
 
 
-@settings(max_examples=30, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(12, 30), derandomize=True, deadline=None)
 @given(cases(pool=False), st.integers(1, 3), st.integers(1, 2), st.integers(1, 3), st.booleans())
 def test_convolutions_of_any_groups_and_windows_agree_with_plain_loops(
     case: Case, groups: int, own: int, filters: int, biased: bool

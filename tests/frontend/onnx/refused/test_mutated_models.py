@@ -11,6 +11,7 @@ from onnx.helper import make_node
 
 import irkit
 from irkit.core import IRKitError
+from tests.draws import few_or_all
 from tests.frontend.onnx.models import floats, model_of
 
 
@@ -94,7 +95,8 @@ def test_a_mutated_model_compiles_or_is_refused(
     mutate: Callable[[np.random.Generator], bytes],
 ) -> None:
     compiled = 0
-    for seed in range(200):
+    count = few_or_all(50, 200)
+    for seed in range(count):
         data = mutate(np.random.default_rng(seed))
         try:
             model = irkit.compile(data, verify=False)
@@ -107,7 +109,7 @@ def test_a_mutated_model_compiles_or_is_refused(
             model.run({"x": floats(1, 1, 3, 3)})
         except IRKitError:
             continue  # A mutation changed the inputs.
-    assert 5 <= compiled <= 150
+    assert count // 40 <= compiled <= count * 3 // 4
 
 
 def test_the_model_that_is_mutated_works() -> None:

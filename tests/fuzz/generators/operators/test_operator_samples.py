@@ -10,6 +10,7 @@ from irkit.fuzz.generators.operators.structured import OPERATORS
 from irkit.graph import OPS
 from irkit.ir import INTRINSICS
 from irkit.te import Tensor
+from tests.draws import few_or_all
 from tests.mutation.runs.blame import public_names
 
 
@@ -24,7 +25,7 @@ def test_every_public_operator_is_drawn_here_or_as_a_graph() -> None:
 
 
 def test_what_is_drawn_is_right() -> None:
-    for number in range(100):
+    for number in range(few_or_all(30, 100)):
         found = judge(draw_operators(picks_of(number)), native=False)
         assert found.ok, found.message
 

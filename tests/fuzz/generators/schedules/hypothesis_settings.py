@@ -2,8 +2,10 @@
 
 from hypothesis import HealthCheck, settings
 
+from tests.draws import few_or_all
+
 FEW = settings(
-    max_examples=60,
+    max_examples=few_or_all(30, 60),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

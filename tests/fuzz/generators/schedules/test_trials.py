@@ -18,6 +18,7 @@ from irkit.fuzz.generators.schedules.site import Site
 from irkit.fuzz.picks import Picks, picks, picks_of
 from irkit.ir import Block, Const, PrimFunc, Store
 from irkit.schedule import BlockRef
+from tests.draws import few_or_all
 from tests.fuzz.generators.schedules.hypothesis_settings import FEW
 from tests.fuzz.generators.schedules.trials import ScheduleTally, try_schedule, try_schedules
 
@@ -25,7 +26,7 @@ SEQUENCES = 20_000
 ACCEPTED = 20
 
 
-@settings(FEW, max_examples=150)
+@settings(FEW, max_examples=few_or_all(40, 150))
 @given(picks())
 def test_a_schedule_is_refused_or_keeps_the_meaning(made: Picks) -> None:
     try_schedule(made, ScheduleTally(), native=made.one_in(40))

@@ -6,6 +6,7 @@ and whatever else is computed from the same row is computed while the row is in 
 """
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.rows.choices import choose_in_order
 from irkit.autoschedule.structure import Product, reduce_axes, spatial_axes
 from irkit.core import walk
 from irkit.ir import Axis, Block, Load, Store, as_int, linear
@@ -15,23 +16,25 @@ _FEWEST = 8
 """Shorter rows are not worth combining lanes for."""
 _MOST_VECTORS = 4
 """As many accumulators hide the latency of an addition."""
+_LONG = 128
+"""Beside so many vectors, combining lanes one after the other takes no time."""
 
 
 def row_axis_of(block: Block) -> Axis | None:
     """Return the reduce axis to run lanes along; None if the spatial axes serve better."""
     reduced = reduce_axes(block)
-    if not reduced or not _is_contiguous(block, reduced[-1]):
+    if not reduced or not is_contiguous(block, reduced[-1]):
         return None
     extent = as_int(reduced[-1].extent)
     if extent is not None and extent < _FEWEST:
         return None
     spatial = [axis for axis in spatial_axes(block) if as_int(axis.extent) != 1]
-    if spatial and (_is_contiguous(block, spatial[-1]) or _multiplies(block)):
+    if spatial and (is_contiguous(block, spatial[-1]) or _multiplies(block)):
         return None
     return reduced[-1]
 
 
-def _is_contiguous(block: Block, axis: Axis) -> bool:
+def is_contiguous(block: Block, axis: Axis) -> bool:
     """Return True if each input moves by one element along an axis, or not at all, and one does."""
     moves, own = False, {store.buffer for store in walk(block.body, on=Store)}
     for load in walk(block.body, on=Load):
@@ -63,19 +66,23 @@ def _multiplies(block: Block) -> bool:
 
 
 def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
-    """Reduce the innermost loop into vectors, those into one, and its lanes at the end."""
+    """Reduce the innermost loop into vectors, those into one, and its lanes at the end: by halves
+    if a row is short."""
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
     widths = [store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store)]
     most = max(1, _MOST_VECTORS // len(widths))  # Several values have accumulators of their own.
     lanes = machine.vector_bytes // min(widths)
-    lanes, vectors = _vectors(as_int(sch.loop(loops[-1]).end), lanes, most)
+    extent = as_int(sch.loop(loops[-1]).end)
+    lanes, vectors = _vectors(extent, lanes, most)
     _, _, lane = sch.split(loops[-1], [None, vectors, lanes])
     one = sch.rfactor(lane)
     sch.compute_at(one, sch.get_loops(block)[-2])
     if vectors > 1:
         many = sch.rfactor(sch.get_loops(one)[-1])
+        choose_in_order(sch, many)
+        choose_in_order(sch, one)
         lane, steps = _lane_steps(sch, many, 1)
         vector = sch.get_loops(many)[-1]
         sch.reorder(*steps, vector, lane)
@@ -85,12 +92,32 @@ def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
         _start_before(sch, one, vector, (vector,))
         sch.set_scope(many, "local")
     else:
+        choose_in_order(sch, one)
         lane, steps = _lane_steps(sch, one, 0)
         sch.reorder(*steps, lane)
         _start_before(sch, one, steps[0], ())
-    if len(widths) == 1:
-        sch.unroll(sch.get_loops(block)[-1])
     sch.set_scope(one, "local")
+    if extent is None or extent > _LONG * lanes:
+        choose_in_order(sch, block)
+        sch.unroll(sch.get_loops(block)[-1])
+    else:
+        _combine_halves(sch, block, lanes)
+
+
+def _combine_halves(sch: Schedule, block: BlockRef, lanes: int) -> None:
+    """Combine the lower half of some lanes with the upper one, until one is left."""
+    while lanes > 2:
+        lanes //= 2
+        _, lane = sch.split(sch.get_loops(block)[-1], [2, lanes])
+        half = sch.rfactor(lane)
+        sch.compute_at(half, sch.get_loops(block)[-2])
+        choose_in_order(sch, half)
+        *_, lane, two = sch.get_loops(half)
+        sch.reorder(two, lane)
+        _start_before(sch, half, two, (two,))
+        sch.set_scope(half, "local")
+    choose_in_order(sch, block)
+    sch.unroll(sch.get_loops(block)[-1])
 
 
 def _vectors(extent: int | None, lanes: int, vectors: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import math
 
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.pointwise import vectorize_last
-from irkit.autoschedule.row_reductions import reduce_in_lanes, row_axis_of
+from irkit.autoschedule.rows.lanes import reduce_in_lanes, row_axis_of
 from irkit.autoschedule.structure import blocks_of, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
