@@ -1,10 +1,9 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), clocks, kernel (compile and call); package, arenas,
-model_arrays,
-array_files, profile, timed_calls and model for whole models; specialised for models that are
-compiled at the call.
+call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call);
+package, arenas, model_arrays, array_files and model for whole models; specialised for models that
+are compiled at the call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -22,10 +21,6 @@ from irkit.runtime.array_files import (
 from irkit.runtime.cache import (
     cache_folder as cache_folder,
     object_for as object_for,
-)
-from irkit.runtime.clocks import (
-    ClockReading as ClockReading,
-    LoopClocks as LoopClocks,
 )
 from irkit.runtime.deploy import (
     OUTPUT_KINDS as OUTPUT_KINDS,
@@ -57,7 +52,11 @@ from irkit.runtime.pool import (
     num_threads as num_threads,
     set_num_threads as set_num_threads,
 )
-from irkit.runtime.profile import (
+from irkit.runtime.profiles.clocks import (
+    ClockReading as ClockReading,
+    LoopClocks as LoopClocks,
+)
+from irkit.runtime.profiles.profile import (
     CallProfile as CallProfile,
     KernelProfile as KernelProfile,
     ModelProfile as ModelProfile,

@@ -28,9 +28,9 @@ from irkit.core import IRKitError, Target
 from irkit.ir import Buffer, PrimFunc, Var, listing
 from irkit.runtime.cache import object_for
 from irkit.runtime.call import as_arrays, as_scalar, check_count, fail
-from irkit.runtime.clocks import LoopClocks
 from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
+from irkit.runtime.profiles.clocks import LoopClocks
 
 Source = Literal["llvm", "asm", "c"]
 

@@ -15,6 +15,7 @@ import { Rerun } from "./jobs/rerun.js";
 import { Palette } from "./navigation/palette.js";
 import { closeMenus, startMenus, startSplitters } from "./navigation/menus.js";
 import { labelsOf } from "./overview/labels.js";
+import { opensAsComparison } from "./overview/comparison.js";
 import { OverviewPage } from "./overview/overview.js";
 import { showRibbon } from "./overview/ribbon.js";
 import { showCrumbs } from "./navigation/crumbs.js";
@@ -128,12 +129,11 @@ class Page {
   // Replace parts of the place that do not exist.
   settle(isNew = false) {
     const runs = this.overview.runs;
+    if (isNew && opensAsComparison(this.overview, this.place)) Object.assign(this.place, { beside: 1, show: "overview" });
     if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
     if (this.place.beside === this.place.run || this.place.beside >= runs.length) this.place.beside = null;
     const names = this.run.functions.map((each) => each.name);
     const row = this.place.step === null ? undefined : this.step;
-    // Two files open as a comparison.
-    if (isNew && this.place.step === null && !this.place.show && this.place.beside === null && runs.length === 2) Object.assign(this.place, { beside: 1 - this.place.run, show: "overview" });
     if (this.place.step === null && !this.place.show && this.isModel) this.place.show = "overview";
     if (row) this.place.fn = row.function;
     else if (this.place.fn === null || !names.includes(this.place.fn)) this.place.fn = names[0] ?? "";

@@ -190,7 +190,7 @@ def _merge_into(head: Box, box: Box) -> None:
 
 
 def redirect(drawing: Drawing, stands_for: dict[str, str]) -> None:
-    """Let arrows begin and end at the boxes that stand for others, and find the layers anew."""
+    """Make arrows begin and end at the boxes that stand for others, and find the layers anew."""
     boxes = drawing.boxes
     place = {key: at for at, key in enumerate(boxes)}
     arrows = {

@@ -81,6 +81,7 @@ export class Verdicts {
     page.showBand();
     if (page.step && !page.isOverview) page.showSegments();
     page.overviewPage.refresh();
+    if (page.place.show === "graph" && page.place.colour === "verdict") page.showStep();
   }
 
   showSummary(own) {

@@ -6,6 +6,12 @@ import { runTitle } from "../panels/pickers.js";
 const COMPARED_AT_ONCE = 4;
 const MOST_DIFFERENT = 200;
 
+// Two files do, if the address names nothing of them and no pass failed: that would come first.
+export function opensAsComparison({ runs, opened }, { run, step, show, beside, fn }) {
+  return opened === 2 && runs.length === 2 && [run, step, show, beside, fn].every((part) => part === null)
+    && runs.every((each) => each.steps.length && each.steps.every((row) => row.status !== "failed"));
+}
+
 // A card that fills itself, function by function, while the page can be used.
 export function comparisonCard(page) {
   const { place, overview, source, run } = page;

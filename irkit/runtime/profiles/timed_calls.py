@@ -8,7 +8,7 @@ from typing import Any
 from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace, symbol
 from irkit.runtime.call_sizes import CallSizes
 from irkit.runtime.jit import Library
-from irkit.runtime.profile import CallProfile
+from irkit.runtime.profiles.profile import CallProfile
 
 # By kind of place: the address of each array, or of the block of memory.
 Addresses = dict[str, list[int] | int]
