@@ -68,6 +68,7 @@ export class Verdicts {
       this.known.set(`${run}.${each.step}`, { ...each, careful: checked.careful });
     }
     this.refresh();
+    if (this.page.place.show === "graph" && this.page.place.colour === "verdict") this.page.showStep();
   }
 
   refresh() {
@@ -81,7 +82,6 @@ export class Verdicts {
     page.showBand();
     if (page.step && !page.isOverview) page.showSegments();
     page.overviewPage.refresh();
-    if (page.place.show === "graph" && page.place.colour === "verdict") page.showStep();
   }
 
   showSummary(own) {
