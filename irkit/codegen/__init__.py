@@ -91,6 +91,10 @@ from irkit.codegen.llvm.parallel.pool import (
 from irkit.codegen.llvm.statements.assertion_record import (
     record_size as record_size,
 )
+from irkit.codegen.llvm.statements.clocks import (
+    clock_count as clock_count,
+    clocks_symbol as clocks_symbol,
+)
 from irkit.codegen.size_arithmetic import (
     SizeArithmetic as SizeArithmetic,
 )

@@ -106,6 +106,7 @@ from irkit.ir.build import (
     index as index,
     is_const as is_const,
     is_empty as is_empty,
+    is_hint as is_hint,
     le as le,
     logical_and as logical_and,
     logical_not as logical_not,
@@ -216,7 +217,9 @@ from irkit.ir.interp import (
     interpret as interpret,
 )
 from irkit.ir.intrinsics import (
+    HINT_NAMES as HINT_NAMES,
     INTRINSICS as INTRINSICS,
+    MAX_CLOCKS as MAX_CLOCKS,
     Call as Call,
     InstructionCall as InstructionCall,
     Intrinsic as Intrinsic,

@@ -30,7 +30,7 @@ from irkit.ir.expr import (
     convert,
     meet,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call
+from irkit.ir.intrinsics import HINT_NAMES, INTRINSICS, Call
 from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
 
 _FAR = 1 << 58
@@ -295,3 +295,9 @@ def is_empty(stmt: Stmt) -> bool:
 def evaluates(stmt: Node, name: str) -> bool:
     """Return True if a statement evaluates a call of the intrinsic function of a name."""
     return isinstance(stmt, Evaluate) and isinstance(stmt.value, Call) and stmt.value.name == name
+
+
+def is_hint(stmt: Node) -> bool:
+    """Return True if a statement changes nothing that a program computes: a prefetch, a clock."""
+    value = stmt.value if isinstance(stmt, Evaluate) else None
+    return isinstance(value, Call) and value.name in HINT_NAMES

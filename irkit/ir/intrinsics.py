@@ -188,7 +188,19 @@ _ROWS = (
     Intrinsic("fma", ("a", "b", "c"), "float", "a * b + c, rounded once", ulps=0.5),
     Intrinsic("barrier", (), "effect", "Wait for all threads of the nest", "none"),
     Intrinsic("prefetch", ("x",), "effect", "Hint that x will be read soon", "none"),
+    Intrinsic(
+        "start_clock",
+        ("number", "iterations"),
+        "effect",
+        "Start a clock before a loop, and count its iterations",
+        "none",
+    ),
+    Intrinsic("stop_clock", ("number",), "effect", "Stop a clock after its loop", "none"),
 )
+MAX_CLOCKS = 4096
+"""Clocks that a function can have; their numbers are below it."""
+HINT_NAMES = frozenset({"prefetch", "start_clock", "stop_clock"})
+"""Functions whose effect no program can see."""
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _ROWS}
 """The intrinsic functions by name."""
 

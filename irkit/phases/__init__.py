@@ -34,6 +34,11 @@ from irkit.phases.graph import (
 from irkit.phases.legalize import (
     LEGALIZE as LEGALIZE,
 )
+from irkit.phases.loop_profile import (
+    LoopProfile as LoopProfile,
+    LoopTime as LoopTime,
+    profile_loops as profile_loops,
+)
 from irkit.phases.lower import (
     lower as lower,
     trace as trace,

@@ -1,9 +1,9 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), kernel (compile and call); package, arenas, model_arrays,
-array_files, profile, timed_calls and model for whole models; specialised for models that are
-compiled at the call.
+call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call);
+package, arenas, model_arrays, array_files and model for whole models; specialised for models that
+are compiled at the call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -52,7 +52,11 @@ from irkit.runtime.pool import (
     num_threads as num_threads,
     set_num_threads as set_num_threads,
 )
-from irkit.runtime.profile import (
+from irkit.runtime.profiles.clocks import (
+    ClockReading as ClockReading,
+    LoopClocks as LoopClocks,
+)
+from irkit.runtime.profiles.profile import (
     CallProfile as CallProfile,
     KernelProfile as KernelProfile,
     ModelProfile as ModelProfile,

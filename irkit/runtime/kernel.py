@@ -11,6 +11,8 @@ from irkit.codegen import (
     BAD_ARGUMENT,
     ENTER,
     assembly,
+    clock_count,
+    clocks_symbol,
     complete_target,
     emit,
     emit_c,
@@ -28,6 +30,7 @@ from irkit.runtime.cache import object_for
 from irkit.runtime.call import as_arrays, as_scalar, check_count, fail
 from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
+from irkit.runtime.profiles.clocks import LoopClocks
 
 Source = Literal["llvm", "asm", "c"]
 
@@ -99,6 +102,22 @@ class Kernel:
     def address(self) -> int:
         """Return the address of the kernel itself, which takes pointers and checks nothing."""
         return self._refuse() if self.library is None else self.library.address(symbol(self.name))
+
+    @property
+    def clocks(self) -> LoopClocks:
+        """Return the clocks of the loops of the kernel (see the pass ``time_loops``).
+
+        Raises: IRKitError if it has none.
+        """
+        count = clock_count(self.func)
+        if not count:
+            raise IRKitError(
+                f"kernel {self.name!r} has no clocks", hint="Run the pass time-loops last."
+            )
+        if self.library is None:
+            self._refuse()
+        assert self.library is not None
+        return LoopClocks(self.library, self.library.address(clocks_symbol(self.name)), count)
 
     def source(self, kind: Source | None = None, *, lines: bool = False) -> str:
         """Return the LLVM IR, the assembly or the C source of the kernel; by default that of its
@@ -205,5 +224,6 @@ def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     images = [object_for(emit([func], whole), whole) for func in funcs]
     images.append(object_for(emit_stubs(funcs, whole), quick))
     names = [name for func in funcs for name in (symbol(func.name), stub_symbol(func.name))]
+    names += [clocks_symbol(func.name) for func in funcs if clock_count(func)]
     library = link(images, names)
     return [Kernel(func, whole, library) for func in funcs]

@@ -26,8 +26,8 @@ from irkit.runtime.package import (
     write_package,
 )
 from irkit.runtime.pool import link, num_threads
-from irkit.runtime.profile import ModelProfile
-from irkit.runtime.timed_calls import Addresses, TimedCalls, timed
+from irkit.runtime.profiles.profile import ModelProfile
+from irkit.runtime.profiles.timed_calls import Addresses, TimedCalls, timed
 from irkit.transform import Trace
 
 if TYPE_CHECKING:

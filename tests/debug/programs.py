@@ -97,6 +97,8 @@ def programs_for(p: AnyPass, count: int) -> list[IR]:
         return [func.replace(body=seq(func.body, func.body)) for func in programs]
     if p.name == "auto-schedule":  # It is for functions that nobody has scheduled.
         return [func.replace(attrs=(*func.attrs, (UNSCHEDULED, True))) for func in programs]
+    if p.name == "time-loops":  # It runs after all phases, on request.
+        return [DEFAULT.run(func) for func in programs]
     pipeline = DEFAULT if p.name in DEFAULT.names else with_bounds_checks(DEFAULT)
     at_place = stages(pipeline, programs).get(p.name, [])
     return [*at_place, *(() if p.needs else programs)]

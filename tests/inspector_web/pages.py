@@ -121,6 +121,40 @@ def conv_model(folder: Path) -> str:
     return str(path)
 
 
+def blocks_model(folder: Path) -> str:
+    """Write a model of four equal blocks: two branches of an input, which are added."""
+    helper, rng = onnx.helper, np.random.default_rng(0)
+    nodes, kept, at = [helper.make_node("MaxPool", ["x"], ["b0"], kernel_shape=[2, 2])], [], "b0"
+    for number in range(1, 5):
+        for side in ("left", "right"):
+            weights = rng.random((4, 4, 1, 1), np.float32)
+            name = f"block{number}/{side}_w"
+            kept.append(onnx.numpy_helper.from_array(weights, name))
+            nodes += [
+                helper.make_node("Conv", [at, name], [f"{side}{number}"]),
+                helper.make_node("Relu", [f"{side}{number}"], [f"{side}{number}r"]),
+            ]
+        nodes.append(
+            helper.make_node(
+                "Concat", [f"left{number}r", f"right{number}r"], [f"c{number}"], axis=2
+            )
+        )
+        nodes.append(
+            helper.make_node(
+                "MaxPool", [f"c{number}"], [f"b{number}"], kernel_shape=[2, 1], strides=[2, 1]
+            )
+        )
+        at = f"b{number}"
+    nodes.append(helper.make_node("Softmax", [at], ["y"], axis=-1))
+    ends = [
+        helper.make_tensor_value_info(name, 1, shape)
+        for name, shape in (("x", [1, 4, 9, 9]), ("y", [1, 4, 8, 8]))
+    ]
+    path = folder / "blocks.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:], kept)), str(path))
+    return str(path)
+
+
 def opened(*files: str) -> Inspection:
     """Open files and wait until that is done."""
     inspection = Inspection(files)

@@ -23,7 +23,6 @@ from irkit.ir import (
     Assert,
     Block,
     Buffer,
-    Call,
     Evaluate,
     Expr,
     For,
@@ -35,6 +34,7 @@ from irkit.ir import (
     View,
     as_int,
     evaluates,
+    is_hint,
     memory_scope,
     stored_values,
     strided_count,
@@ -257,9 +257,8 @@ def _view(writer: FunctionWriter, node: View) -> None:
 
 
 def _evaluate(writer: FunctionWriter, node: Evaluate) -> None:
-    """Write nothing: a barrier separates loops over threads by now, and a prefetch is a hint."""
-    hint = isinstance(node.value, Call) and node.value.name == "prefetch"
-    if not hint and not evaluates(node, "barrier"):
+    """Write nothing: a barrier separates loops over threads by now, and C has no clock."""
+    if not is_hint(node) and not evaluates(node, "barrier"):
         value = _value(writer, node.value)
         writer.line(f"(void)({value.text});")
 

@@ -28,14 +28,15 @@ class RunInfo(msgspec.Struct):
 
 
 class Overview(msgspec.Struct):
-    """All runs of a page."""
+    """All runs of a page; the first ``opened`` came from files, the others were made on it."""
 
     runs: list[RunInfo]
+    opened: int
 
 
 def overview(workspace: Workspace) -> Overview:
     """List runs, functions and steps, without printing any IR."""
-    return Overview([run_info(run) for run in workspace.runs])
+    return Overview([run_info(run) for run in workspace.runs], workspace.opened)
 
 
 def run_info(run: Run) -> RunInfo:

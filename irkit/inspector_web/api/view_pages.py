@@ -1,5 +1,7 @@
 """The loop nest and the graph of a stage."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from irkit.core import InputError
@@ -49,27 +51,31 @@ def _loops(stage: RunStage) -> PrintedFunction:
     raise InputError("this stage has no loop function, so there is nothing to show")
 
 
-def graph_page(stage: RunStage) -> GraphPage:
-    """Lay out the graph of a stage: that of ``main``, or of its first graph function."""
+def graph_page(stage: RunStage, opened: Iterable[str] = ()) -> GraphPage:
+    """Lay out the graph of a stage: that of ``main``, or of its first graph function.
+
+    ``opened`` are the keys of repeated blocks that are not folded; ``*`` stands for all.
+    """
     graphs = [(at, part) for at, part in stage.text.parts if isinstance(part.func, GraphFunc)]
     if not graphs:
         raise InputError("this stage has no graph function, so there is no graph to show")
     first, part = next((each for each in graphs if each[1].func.name == "main"), graphs[0])
     with stage.run.drawing:
-        return GraphPage(part.func.name, first, _laid_out(stage.run, part))
+        return GraphPage(part.func.name, first, _laid_out(stage.run, part, frozenset(opened)))
 
 
-def _laid_out(run: Run, part: PrintedFunction) -> GraphView:
+def _laid_out(run: Run, part: PrintedFunction, opened: frozenset[str]) -> GraphView:
     """Lay out a state of a function after all earlier states, so that boxes keep their places."""
     name = run.texts.history_of(part.func)
     view: GraphView | None = None
     for state in () if name is None else run.texts.histories[name]:
         func = state.func
         if isinstance(func, GraphFunc):
-            made = run.graphs.get(id(func))
+            made = run.graphs.get((id(func), opened))
             if made is None:
-                made = run.graphs[id(func)] = graph_view(run.texts.of_function(func), view)
+                made = graph_view(run.texts.of_function(func), view, opened=opened)
+                run.graphs[id(func), opened] = made
             view = made
         if func is part.func and view is not None:
             return view
-    return graph_view(part)
+    return graph_view(part, opened=opened)

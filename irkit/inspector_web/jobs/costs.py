@@ -175,13 +175,13 @@ def time_stages(funcs: Sequence[PrimFunc], seconds: float) -> list[Cost]:
 def try_stage(message: bytes) -> None:
     """Compile a function and call it once; the child calls this."""
     func = func_of_message(message)
-    build_kernels([func], Target())[0](*_arguments(func))
+    build_kernels([func], Target())[0](*timing_arguments(func))
 
 
 def time_in_turn(messages: list[bytes], seconds: float) -> list[Cost]:
     """Call functions in turn until the time is up; the child calls this."""
     funcs = [func_of_message(message) for message in messages]
-    args = _arguments(funcs[0])  # The same arrays for all: their place in memory matters.
+    args = timing_arguments(funcs[0])  # The same arrays for all: their place in memory matters.
     calls = [(build_kernels([func], Target())[0], args) for func in funcs]
     counts = [_calls_per_sample(kernel, args) for kernel, args in calls]
     samples: list[list[float]] = [[] for _ in calls]
@@ -228,7 +228,8 @@ def _calls_per_sample(kernel: Any, args: Sequence[Any]) -> int:
     return max(1, min(1_000, int(CALL / took)))
 
 
-def _arguments(func: PrimFunc) -> list[Any]:
+def timing_arguments(func: PrimFunc) -> list[Any]:
+    """Return arguments for a function that is timed; what is open has ``SIZE``."""
     dims = {var.name: SIZE for var in shape_vars(func)}
     # Fractions, and integers that are likely to be valid indices.
     return input_sets(func, dims=dims, samples=2, integers=(0, 2))[1].copied()

@@ -7,6 +7,7 @@ from irkit.inspector_web.jobs.edit import EDITED
 from irkit.inspector_web.jobs.guilty_pass import GUILTY
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.llvm_passes import LLVM
+from irkit.inspector_web.jobs.loop_times import LOOP_TIMES
 from irkit.inspector_web.jobs.mismatch import MISMATCH
 from irkit.inspector_web.jobs.rerun import RERUN
 from irkit.inspector_web.jobs.rewrites import REWRITES
@@ -23,6 +24,7 @@ JOB_KINDS: Mapping[str, JobKind] = {
     "rewrites": REWRITES,
     "mismatch": MISMATCH,
     "roofline": ROOFLINE,
+    "loop-times": LOOP_TIMES,
     "edit": EDITED,
 }
 """By the name that a request uses."""

@@ -91,7 +91,7 @@ class ReportWriter:
         return ReportData(
             title=title,
             command=f"irkit inspect {shlex.join(title.split(', '))}",
-            overview={"runs": infos},
+            overview={"runs": infos, "opened": len(infos)},
             html=self.lines.html,
             texts=self.texts,
             stages=stages,

@@ -12,6 +12,7 @@ from irkit.core import IRKitError
 from irkit.graph import GraphFunc
 from irkit.inspector_web.api.view_pages import GraphPage, graph_page
 from irkit.inspector_web.runs.run import Run, RunStage
+from irkit.inspector_web.views.graph_folds import ALL
 from irkit.inspector_web.views.native import NativeCode
 from irkit.inspector_web.views.nest import NestRow, nest
 from irkit.ir import PrimFunc
@@ -32,11 +33,13 @@ class ReportNest(msgspec.Struct):
 
 
 class ViewData(msgspec.Struct):
-    """The views of each text, by its number; ``native`` has only some of them."""
+    """The views of each text, by its number; ``native`` has only some of them, and ``open_graphs``
+    those graphs that have folds, with all of them open."""
 
     nest_rows: list[NestFacts]
     nests: list[ReportNest | None]
     graphs: list[GraphPage | None]
+    open_graphs: list[GraphPage | None]
     native: dict[int, NativeCode]
 
 
@@ -44,7 +47,7 @@ class ViewWriter:
     """Collector of the views of texts, in the order of their numbers."""
 
     def __init__(self, native_of: NativeOf | None = None) -> None:
-        self.data = ViewData([], [], [], {})
+        self.data = ViewData([], [], [], [], {})
         self._native_of = native_of
         self._rows: dict[NestFacts, int] = {}
 
@@ -54,7 +57,10 @@ class ViewWriter:
         loops = any(isinstance(func, PrimFunc) for func in functions)
         graphs = any(isinstance(func, GraphFunc) for func in functions)
         self.data.nests.append(self._nest(stage) if loops else None)
-        self.data.graphs.append(graph_page(stage) if graphs else None)
+        page = graph_page(stage) if graphs else None
+        self.data.graphs.append(page)
+        has_folds = page is not None and page.view.folds
+        self.data.open_graphs.append(graph_page(stage, [ALL]) if has_folds else None)
 
     def _nest(self, stage: RunStage) -> ReportNest:
         part = next(part for _, part in stage.text.parts if isinstance(part.func, PrimFunc))

@@ -72,7 +72,7 @@ class Run:
         self._origins = SingleFlight[int, Origins](
             MOST_CACHED_LINES, lambda found: len(found.lines)
         )
-        self.graphs: dict[int, GraphView] = {}
+        self.graphs: dict[tuple[int, frozenset[str]], GraphView] = {}
         self.drawing = threading.RLock()
 
     @cached_property

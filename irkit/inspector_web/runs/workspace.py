@@ -28,6 +28,7 @@ class Workspace:
         self.table = LineTable()
         self.colours = Highlighter(self.table)
         self.runs = tuple(Run(each, at, self.table) for at, each in enumerate(loaded))
+        self.opened = len(self.runs)  # The others were made on the page.
         self._diffs = SingleFlight[tuple[str, str, bool], Diff](
             MOST_CACHED_LINES, lambda d: len(d.before)
         )

@@ -95,7 +95,7 @@ def create_app(
     answer("/api/plan", lambda w: plan(w.run(_number("run")), _text("function")))
     answer("/api/nest", _nest, kept=True)
     answer("/api/memory", lambda w: memory_page(w.stage(_text("state"))), kept=True)
-    answer("/api/graph", lambda w: graph_page(w.stage(_text("state"))), kept=True)
+    answer("/api/graph", lambda w: graph_page(w.stage(_text("state")), _opened()), kept=True)
     answer("/api/native", lambda w: inspection.native.of(w.stage(_text("state"))))
     app.add_url_rule(
         "/api/editor",
@@ -119,6 +119,13 @@ def _static(name: str) -> Response:
 
 def _text(name: str) -> str:
     return request.args.get(name, "")
+
+
+def _opened() -> list[str]:
+    try:
+        return msgspec.json.decode(_text("open") or "[]", type=list[str])
+    except msgspec.DecodeError:
+        raise InputError("open is not a list of keys") from None
 
 
 def _number(name: str, default: int = 0) -> int:

@@ -15,6 +15,7 @@ import { Rerun } from "./jobs/rerun.js";
 import { Palette } from "./navigation/palette.js";
 import { closeMenus, startMenus, startSplitters } from "./navigation/menus.js";
 import { labelsOf } from "./overview/labels.js";
+import { opensAsComparison } from "./overview/comparison.js";
 import { OverviewPage } from "./overview/overview.js";
 import { showRibbon } from "./overview/ribbon.js";
 import { showCrumbs } from "./navigation/crumbs.js";
@@ -96,16 +97,15 @@ class Page {
     if (problem) { problem.id = "problem"; byId("body").before(problem); }
     this.beside.forget();
     if (!old) this.checkLink();
-    this.settle();
+    this.settle(!old);
     if (!this.run.steps.length) {
-      this.passes.show([], {});
-      this.view.showMessage("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
+      this.passes.show([], {}); this.view.showMessage("empty", el("p", {}, "No pass ran in this trace, so there is nothing to show."));
       return;
     }
     await Promise.all([this.showAll(), this.runJobs.restore()]);
   }
 
-  // Load the list of runs, to which some were added.
+  // Runs were added.
   async refresh() {
     this.overview = await this.source.overview();
     this.beside.forget();
@@ -127,8 +127,9 @@ class Page {
   }
 
   // Replace parts of the place that do not exist.
-  settle() {
+  settle(isNew = false) {
     const runs = this.overview.runs;
+    if (isNew && opensAsComparison(this.overview, this.place)) Object.assign(this.place, { beside: 1, show: "overview" });
     if (this.place.run === null || this.place.run >= runs.length) this.place.run = 0;
     if (this.place.beside === this.place.run || this.place.beside >= runs.length) this.place.beside = null;
     const names = this.run.functions.map((each) => each.name);
@@ -324,9 +325,9 @@ class Page {
       left, right, line, onLine: (chosen) => this.moves.goLine(chosen), onKernel: (name) => this.moves.goKernel(name),
       steps: this.steps, all: this.run.steps, fn, chosen: step, slow, panes: this.place.panes, above: this.originText(), onPanes: (panes) => { this.keep({ panes }); this.showStep(); }, chrome: this.source.chromeTrace(run),
       run, step, name: this.step.name, rewrite: this.place.rewrite, onRewrite: (rewrite) => this.keep({ rewrite }), guilty: this.runJobs.verdicts.guiltyRewrite(),
-      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
+      onDifference: (at) => this.moves.goPlace({ show: null, line: at }), onLastLine: (last, at) => this.moves.goPlace({ step: last, show: null, line: at, whole: true }), onShow: (show, rewrite) => this.moves.goPlace({ show, rewrite }),
       editor: this.details.editor, onFindGuilty: () => this.runJobs.verdicts.askGuilty().then(() => this.showStep()),
-      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
+      inline: this.isInline, whole: this.place.whole, wrap: this.place.wrap, opened: this.place.opened, colour: this.place.colour, box: this.place.box, infos: this.run.infos, labels: this.run.labels, verdictOf: (row) => this.verdictOf(row), onGraph: (changes) => { this.keep(changes); this.showStep(); }, llvm: this.place.llvm, onLlvm: (llvm) => this.keep({ llvm }),
       onStep: (other) => { this.place.show = null; this.moves.goStep(other); }, onOrder: () => this.moves.flip("slow"),
     };
   }

@@ -1,64 +1,28 @@
 """A graph function as boxes in layers, with fused functions drawn as groups.
 
-Each binding uses only earlier ones, so one traversal finds the layers: a box is one below the
-lowest box that it uses. Boxes keep their places from the previous view if possible, so that a pass
-moves only what it changed.
+Boxes keep their places from the previous view if possible, so that a pass moves only what it
+changed.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Container
 
 import msgspec
 
-from irkit.graph import (
-    Apply,
-    Bind,
-    Constant,
-    GraphFunc,
-    Invoke,
-    Lambda,
-    Op,
-    TensorType,
-    Value,
-    used_inside,
-)
-from irkit.inspector_web.limits import DEEPEST, MOST_BOXES, MOST_INSIDE
+from irkit.graph import GraphFunc
+from irkit.inspector_web.limits import MOST_BOXES
 from irkit.inspector_web.text.texts import PrintedFunction
+from irkit.inspector_web.views.graph_drawing import Box, Drawing, draw_graph, join_chains
+from irkit.inspector_web.views.graph_folds import fold_repeats
 from irkit.inspector_web.views.graph_layout import Layers, columns, order
-from irkit.ir import Var, as_int
 
-BoxKind = Literal["input", "operator", "group", "call", "other", "several"]
 WIDTH, HEIGHT = 160, 40
 APART, BELOW = 24, 48
 KEPT = 0.8
 """Share of the boxes that a graph has in common with its last view if that view is followed."""
 
 
-class Box(msgspec.Struct, omit_defaults=True):
-    """A box of the graph.
-
-    ``key`` stays the same from pass to pass; ``group`` is the key of its group; ``line`` is the
-    printed line, from 1; ``type`` is that of the value; ``constants`` counts the weights that it
-    uses, ``count`` the operators that it stands for. Units: ``x`` and ``y``, of the upper left
-    corner, are pixels.
-    """
-
-    key: str
-    kind: BoxKind
-    label: str
-    line: int = 0
-    group: str = ""
-    x: int = 0
-    y: int = 0
-    layer: int = 0
-    constants: int = 0
-    count: int = 1
-    result: bool = False
-    type: str = ""
-
-
-class GroupFrame(msgspec.Struct, frozen=True):
-    """The frame around the boxes of a group. Units: pixels."""
+class GroupFrame(msgspec.Struct, omit_defaults=True):
+    """The frame around the boxes of a group, or of an opened ``fold``. Units: pixels."""
 
     key: str
     label: str
@@ -66,13 +30,15 @@ class GroupFrame(msgspec.Struct, frozen=True):
     y: int
     width: int
     height: int
+    fold: bool = False
 
 
 class GraphView(msgspec.Struct):
     """Boxes, arrows between them (by key), and frames.
 
     ``routes`` maps the number of an arrow that passes layers to its bends: x, y, x, y.
-    ``collapsed`` if boxes stand for several operators, because the graph is large.
+    ``collapsed`` if boxes stand for several operators, because the graph is large; ``folds`` are
+    the keys of all folds, opened ones too.
     """
 
     boxes: list[Box]
@@ -82,117 +48,33 @@ class GraphView(msgspec.Struct):
     height: int
     collapsed: bool = False
     routes: dict[int, list[int]] = {}
-
-
-class _Drawing:
-    """The boxes and arrows of a graph; ``made`` maps values to the boxes that compute them."""
-
-    def __init__(self, part: PrintedFunction, grouped: bool) -> None:
-        self.part, self.starts = part, part.starts
-        self.grouped = grouped
-        self.boxes: dict[str, Box] = {}
-        self.arrows: dict[tuple[str, str], None] = {}
-        self.made: dict[int, str] = {}
-        self.constants: set[int] = set()
-        self.lambdas: dict[int, tuple[Bind, Lambda]] = {}
-        self.inside = self.depth = 0
-        self.outside: dict[int, str] = {}  # Names that results of groups have outside of them.
-
-    def add_box(
-        self, value: Value, kind: BoxKind, label: str, bind: Bind | None, group: str
-    ) -> Box:
-        """Add a box, named after the value that it computes."""
-        key = self.outside.get(id(value), value.name)
-        while key in self.boxes:
-            key += "'"
-        line = 0 if bind is None else self.starts.get(id(bind), 0)
-        made = self.boxes[key] = Box(key, kind, label, line, group, type=_type_text(value))
-        self.made[id(value)] = key
-        return made
-
-    def add_arrows(self, box: Box, values: Iterator[Value] | tuple[Value, ...]) -> None:
-        """Add arrows to a box from the boxes that compute what it uses."""
-        for value in values:
-            if id(value) in self.constants:
-                box.constants += 1
-                continue
-            source = self.made.get(id(value))
-            if source is not None and source != box.key:
-                self.arrows[source, box.key] = None
-                box.layer = max(box.layer, self.boxes[source].layer + 1)
-
-    def add_bindings(self, bindings: tuple[Bind, ...], group: str) -> None:
-        for bind in bindings:
-            step = bind.step
-            if isinstance(step, Constant):
-                self.constants.add(id(bind.var))
-            elif isinstance(step, Lambda):
-                self.lambdas[id(bind.var)] = bind, step
-            elif isinstance(step, Apply) and id(step.callee) in self.lambdas:
-                self._add_call(bind, step)
-            else:
-                kind, label = _kind_and_label(bind)
-                self.add_arrows(self.add_box(bind.var, kind, label, bind, group), used_inside(step))
-
-    def _add_call(self, bind: Bind, step: Apply) -> None:
-        """Add a call of a fused function, as one box or as the boxes inside it."""
-        binder, function = self.lambdas[id(step.callee)]
-        inner = sum(not isinstance(each.step, Constant) for each in function.body.bindings)
-        self.inside += 1 + inner
-        if self.grouped or self.depth >= DEEPEST or self.inside > MOST_INSIDE:
-            box = self.add_box(bind.var, "group", binder.var.name, bind, "")
-            box.count = max(1, inner)
-            self.add_arrows(box, step.args)
-            return
-        # Invalid IR can have the wrong number of arguments: not strict.
-        for param, given in zip(function.params, step.args, strict=False):
-            if id(given) in self.constants:
-                self.constants.add(id(param))
-            elif id(given) in self.made:
-                self.made[id(param)] = self.made[id(given)]
-        self.outside[id(function.body.result)] = bind.var.name
-        self.depth += 1
-        self.add_bindings(function.body.bindings, bind.var.name)
-        self.depth -= 1
-        result = self.made.get(id(function.body.result))
-        if result is not None:
-            self.made[id(bind.var)] = result
-
-
-def _type_text(value: Value) -> str:
-    """Return the type of a tensor in short form; other types are only in the text."""
-    if not isinstance(value.type, TensorType):
-        return ""
-    sizes = [dim.name if isinstance(dim, Var) else as_int(dim) for dim in value.type.shape]
-    shape = "\u00d7".join("?" if size is None else str(size) for size in sizes)
-    return f"{value.type.dtype} {shape}".strip()
-
-
-def _kind_and_label(bind: Bind) -> tuple[BoxKind, str]:
-    match bind.step:
-        case Op(name):
-            return "operator", name
-        case Invoke(function):
-            return "call", function
-        case step:
-            return "other", type(step).__name__.lower()
+    folds: list[str] = []
 
 
 def graph_view(
-    part: PrintedFunction, previous: GraphView | None = None, *, most: int = MOST_BOXES
+    part: PrintedFunction,
+    previous: GraphView | None = None,
+    *,
+    most: int = MOST_BOXES,
+    opened: Container[str] | None = None,
 ) -> GraphView:
     """Lay out a graph function. ``previous`` is its view before the pass.
 
-    Above ``most`` boxes, a fused group is one box, and so is a chain of operators.
+    Repeated blocks are folded, except those ``opened``, by key; none is if that is None. Above
+    ``most`` boxes, a fused group is one box, and so is a chain of operators.
     """
     func = part.func
     assert isinstance(func, GraphFunc), "only graph functions have a graph"
-    drawing = _draw(func, part, grouped=False)
+    drawing = draw_graph(func, part, grouped=False)
+    if opened is not None:
+        fold_repeats(drawing, opened)
     collapsed = len(drawing.boxes) > most
     if collapsed:
-        drawing = _draw(func, part, grouped=True)
+        drawing = draw_graph(func, part, grouped=True)
+        if opened is not None:
+            fold_repeats(drawing, opened)
         if len(drawing.boxes) > most:
-            _join_chains(drawing)
+            join_chains(drawing)
     boxes = list(drawing.boxes.values())
     links = list(drawing.arrows)
     _lower_sources(boxes, links)
@@ -204,53 +86,23 @@ def graph_view(
         routes = previous.routes if links == previous.arrows else {}
     width = max((box.x + WIDTH for box in boxes), default=0) + APART
     height = max((box.y + HEIGHT for box in boxes), default=0) + APART
-    return GraphView(boxes, links, _frames(boxes), width, height, collapsed, routes)
+    frames = [*_fold_frames(drawing), *_frames(boxes)]
+    folds = [*drawing.closed, *drawing.folds]
+    return GraphView(boxes, links, frames, width, height, collapsed, routes, folds)
 
 
-def _draw(func: GraphFunc, part: PrintedFunction, *, grouped: bool) -> _Drawing:
-    drawing = _Drawing(part, grouped)
-    for param in func.params:
-        drawing.add_box(param, "input", param.name, None, "")
-    drawing.add_bindings(func.body.bindings, "")
-    result = drawing.made.get(id(func.body.result))
-    if result is not None:
-        drawing.boxes[result].result = True
-    return drawing
-
-
-def _join_chains(drawing: _Drawing) -> None:
-    """Merge chains of boxes: each is used by the next one only, which uses nothing else."""
-    after: dict[str, list[str]] = {}
-    before: dict[str, list[str]] = {}
-    for source, target in drawing.arrows:
-        after.setdefault(source, []).append(target)
-        before.setdefault(target, []).append(source)
-    stands_for: dict[str, str] = {}
-    for key, box in list(drawing.boxes.items()):
-        above = before.get(key, [])
-        if len(above) == 1 and len(after[above[0]]) == 1 and box.kind != "input":
-            head = stands_for.get(above[0], above[0])
-            if drawing.boxes[head].kind != "input":
-                stands_for[key] = head
-                _merge_into(drawing.boxes[head], drawing.boxes.pop(key))
-    arrows = {
-        (stands_for.get(source, source), stands_for.get(target, target)): None
-        for source, target in drawing.arrows
-    }
-    drawing.arrows = {pair: None for pair in arrows if pair[0] != pair[1]}
-    for box in drawing.boxes.values():
-        box.layer = 0
-    for source, target in drawing.arrows:  # In the order of the text, so earlier layers are final.
-        boxes = drawing.boxes
-        boxes[target].layer = max(boxes[target].layer, boxes[source].layer + 1)
-
-
-def _merge_into(head: Box, box: Box) -> None:
-    head.count += box.count
-    head.constants += box.constants
-    head.result = head.result or box.result
-    head.type = box.type
-    head.kind, head.label = "several", f"{head.label.split(' … ')[0]} … {box.label}"
+def _fold_frames(drawing: Drawing) -> list[GroupFrame]:
+    """Frame the boxes of each opened fold, if no other box is between them."""
+    frames: list[GroupFrame] = []
+    for key, (label, inside) in drawing.folds.items():
+        own = {box.key for box in inside}
+        frame = _frame_around(key, label, inside, 2 * APART // 3)
+        if not any(box.key not in own and _overlap(frame, box) for box in drawing.boxes.values()):
+            frame.fold = True
+            frame.y -= APART // 3  # Room for the names of groups at its top.
+            frame.height += APART // 3
+        frames.append(frame)
+    return [frame for frame in frames if frame.fold]
 
 
 def _arrange(boxes: list[Box], arrows: list[tuple[str, str]]) -> dict[int, list[int]]:
@@ -296,7 +148,7 @@ def _top(layer: int) -> int:
     return APART + layer * (HEIGHT + BELOW)
 
 
-def _place(boxes: list[Box], drawing: _Drawing, previous: GraphView) -> None:
+def _place(boxes: list[Box], drawing: Drawing, previous: GraphView) -> None:
     """Place each box in its layer: where it was before, or else between the boxes that it uses."""
     known = {box.key: box.x for box in previous.boxes}
     above: dict[str, list[str]] = {}
@@ -338,8 +190,7 @@ def _frames(boxes: list[Box]) -> list[GroupFrame]:
     return frames
 
 
-def _frame_around(key: str, label: str, inside: list[Box]) -> GroupFrame:
-    edge = APART // 3
+def _frame_around(key: str, label: str, inside: list[Box], edge: int = APART // 3) -> GroupFrame:
     left, top = min(box.x for box in inside), min(box.y for box in inside)
     right, bottom = max(box.x for box in inside), max(box.y for box in inside)
     width, height = right - left + WIDTH + 2 * edge, bottom - top + HEIGHT + 2 * edge

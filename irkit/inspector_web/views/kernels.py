@@ -21,8 +21,8 @@ class KernelInfo(msgspec.Struct, omit_defaults=True):
     """A kernel: its operators in order, the nodes of the model, and the shape of its result.
 
     ``weights`` is what the names of its weights begin with; ``calls`` how often the model calls
-    it. Units: float operations; bytes that must at least come from and go to
-    memory. Both are None if they depend on data or on a symbolic size.
+    it, and ``values`` what the calls compute. Units: float operations; bytes that must at least
+    come from and go to memory. Both are None if they depend on data or on a symbolic size.
     """
 
     name: str
@@ -31,6 +31,7 @@ class KernelInfo(msgspec.Struct, omit_defaults=True):
     shape: str = ""
     weights: str = ""
     calls: int = 0
+    values: list[str] = []
     flops: int | None = 0
     bytes: int | None = 0
 
@@ -100,8 +101,9 @@ def _add_call(
         info.operators = [each.step.name for each in inside if isinstance(each.step, Op)]
         info.operators = info.operators[:MOST_OPERATORS]
         info.shape = shape_text(bind.var)
-        info.weights = _shared_name(weights)
+        info.weights = shared_name(weights)
     info.calls += 1
+    info.values.append(bind.var.name)
     for each in (*inside, bind):
         info.nodes += [name for name in _node_names(each.span) if name not in info.nodes]
     del info.nodes[MOST_OPERATORS:]
@@ -114,7 +116,7 @@ def _node_names(span: Span | None) -> Iterator[str]:
         span = span.parent
 
 
-def _shared_name(names: list[str]) -> str:
+def shared_name(names: list[str]) -> str:
     """Return what names begin with, up to a separator: the layer that they are the weights of."""
     shared = min(names) if len(names) > 1 else ""
     while not all(name.startswith(shared) for name in names):

@@ -14,7 +14,7 @@ from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import evaluates, trip_count
+from irkit.ir.build import evaluates, is_hint, trip_count
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Allocate, Assert, Evaluate, For, Let, Region, Stmt, Store
@@ -173,7 +173,7 @@ class Dependences:
 
 def _acts(stmt: Evaluate | Assert) -> bool:
     """Return True if a statement does anything that can be observed."""
-    return not evaluates(stmt, "prefetch")
+    return not is_hint(stmt)
 
 
 @analysis

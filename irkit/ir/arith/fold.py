@@ -370,4 +370,6 @@ KEPT_CALLS: dict[str, str] = {
     "fma": "needs more than f64 to round once",
     "barrier": "has an effect",
     "prefetch": "has an effect",
+    "start_clock": "has an effect",
+    "stop_clock": "has an effect",
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 from irkit.core import IRKitError, children
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import evaluates
+from irkit.ir.build import evaluates, is_hint
 from irkit.ir.dtype import DType
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.interp.arguments import nested_statements
@@ -272,7 +272,7 @@ class StatementCompiler(ExpressionCompiler):
         if evaluates(stmt, "barrier"):
             after = self.code.label()
             self._stop(Barrier(after, stmt.span), after)
-        elif not evaluates(stmt, "prefetch"):
+        elif not is_hint(stmt):
             self.last = self.value(stmt.value)
 
     def assert_(self, stmt: Assert) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from irkit.core import MAX_PROBLEMS, Node, Problem, check_fields, deep_recursion
-from irkit.ir.build import evaluates
+from irkit.ir.build import as_int, evaluates
 from irkit.ir.dtype import DType
 from irkit.ir.function import PrimFunc
+from irkit.ir.intrinsics import MAX_CLOCKS, Call
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -169,6 +170,19 @@ def _evaluate(checker: LoopChecker, stmt: Evaluate) -> None:
     checker.expr(stmt.value)
     if evaluates(stmt, "barrier"):
         checker.barrier()
+    if evaluates(stmt, "start_clock") or evaluates(stmt, "stop_clock"):
+        _clock(checker, stmt)
+
+
+def _clock(checker: LoopChecker, stmt: Evaluate) -> None:
+    assert isinstance(stmt.value, Call)
+    for argument in stmt.value.args:
+        checker.integer(argument, f"an argument of {stmt.value.name}")
+    number = as_int(stmt.value.args[0]) if stmt.value.args else None
+    if number is None or not 0 <= number < MAX_CLOCKS:
+        checker.report(
+            f"the number of {stmt.value.name} is not a constant from 0 to {MAX_CLOCKS - 1}"
+        )
 
 
 def _assert(checker: LoopChecker, stmt: Assert) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from irkit.core import analysis, children, deep_recursion
 from irkit.ir.analysis import ValueNumbering
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import evaluates
+from irkit.ir.build import evaluates, is_hint
 from irkit.ir.conditional import Conditional
 from irkit.ir.expr import (
     Add,
@@ -156,7 +156,7 @@ class _WorkCounter:
                 self.memory[buffer] = self.memory.get(source, source)
                 self.statement(body)
             case Evaluate(value):
-                if not evaluates(stmt, "barrier") and not evaluates(stmt, "prefetch"):
+                if not evaluates(stmt, "barrier") and not is_hint(stmt):
                     self.value(value)
             case Assert(cond):
                 self.value(cond)

@@ -58,6 +58,10 @@ from irkit.passes.loop.loops.loop_partition import (
 from irkit.passes.loop.loops.serialize_inner_parallel_loops import (
     serialize_inner_parallel_loops as serialize_inner_parallel_loops,
 )
+from irkit.passes.loop.loops.time_loops import (
+    loops_worth_timing as loops_worth_timing,
+    time_loops as time_loops,
+)
 from irkit.passes.loop.loops.unroll_loops import (
     unroll_loops as unroll_loops,
 )

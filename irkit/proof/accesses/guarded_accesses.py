@@ -33,6 +33,7 @@ from irkit.ir import (
     eq,
     evaluates,
     ge,
+    is_hint,
     logical_not,
     lt,
 )
@@ -260,7 +261,7 @@ class _Visitor:
         self.under([ge(dim, 0) for dim in shape], stmt.body)
 
     def evaluation(self, stmt: Evaluate) -> None:
-        if not evaluates(stmt, "prefetch"):
+        if not is_hint(stmt):
             self.loads(stmt, [stmt.value])
 
     def assertion(self, stmt: Assert) -> None:

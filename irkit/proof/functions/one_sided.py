@@ -21,8 +21,8 @@ from irkit.ir import (
     as_int,
     convert,
     eq,
-    evaluates,
     ge,
+    is_hint,
     le,
     logical_and,
     logical_not,
@@ -58,7 +58,7 @@ class OneSided:
                     made = side.read(value)
                     self.evaluated(made, side)
                     side.values[var] = made
-                case Evaluate() as stmt if evaluates(stmt, "prefetch"):
+                case Evaluate() as stmt if is_hint(stmt):
                     stmts.pop()
                 case _:
                     return

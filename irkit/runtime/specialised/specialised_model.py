@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.core import IRKitError
 from irkit.graph import InputSpec
 from irkit.runtime.model import Model
-from irkit.runtime.profile import ModelProfile
+from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.specialised.specialisation import Specialisation, checked_inputs
 from irkit.transform import Trace
 

@@ -11,7 +11,7 @@ from irkit.core import IRKitError
 from irkit.graph import InputSpec
 from irkit.runtime.model import Model
 from irkit.runtime.model_arrays import copy_outputs
-from irkit.runtime.profile import ModelProfile
+from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.specialised.specialisation import checked_inputs
 from irkit.runtime.specialised.specialised_model import Compiled, DeferredModel
 from irkit.transform import Trace

@@ -30,7 +30,6 @@ def test_a_dump_of_another_compiler_is_shown_and_what_needs_meaning_says_why_not
         expect(page.locator("#unavailable")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.locator("#shows")).to_be_hidden()
-        # The same run of the same passes, printed in another way.
-        page.keyboard.press("a")
+        # Two files open side by side: here the same run of the same passes, printed in another way.
         expect(page.locator("#pair-note")).to_contain_text("After every common pass the same")
         assert "beside=1" in page.url

@@ -178,6 +178,7 @@ HARMS = {
 def test_it_finds_harm_that_is_done(watch: Watch, server: Server) -> None:
     page = watch(theme="light", height=300).page
     page.goto(server.address)
+    going(page, server, "run=0")
     page.wait_for_selector(".lines")
     page.keyboard.press("x")
     for rule, harm in HARMS.items():

@@ -19,6 +19,7 @@ from irkit.transform import Trace
 from tests.draws import sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import MATMUL, matmul_trace, opened
+from tests.inspector_web.static.test_axe import serious
 
 CHOSEN = "#pass-list [aria-current=true]"
 OnPage = Callable[[str], Page]
@@ -62,7 +63,7 @@ def visit(request: pytest.FixtureRequest, watch: Watch, server: Server, report: 
         page.set_default_timeout(8_000)
         here = server.address if request.param == "server" else report.as_uri()
         page.goto(f"{here}#{place}")
-        page.wait_for_selector(".lines, .view-box")
+        page.wait_for_selector(".lines, .view-box, .comparison")
         return page
 
     return go
@@ -78,6 +79,27 @@ def test_runs_are_aligned_by_phase_and_pass(inspection: Inspection) -> None:
     assert [(pair.left, pair.right) for pair in pairs if pair.right is None] == [(alone, None)]
     assert [pair.same for pair in pairs] == [at < alone for at in range(len(names))]
     assert beside(workspace, first, second, "no such function") == []
+
+
+def test_two_files_open_as_a_comparison_that_leads_to_the_first_difference(visit: OnPage) -> None:
+    page = visit("")
+    said = page.locator(".comparison-said")
+    expect(said).to_contain_text("What differs first: the IR after 12 inject-virtual-threads")
+    row = page.locator(".comparison tbody tr")
+    expect(row).to_contain_text("1 pass")
+    expect(row).to_contain_text("≠ other")
+    assert serious(page) == []
+    said.locator("button").press("Enter")
+    expect(page.locator(CHOSEN)).to_contain_text("inject-virtual-threads")
+    assert "beside=1" in page.url
+
+
+def test_a_file_beside_itself_is_equal(watch: Watch, tmp_path: Path) -> None:
+    with served(opened(matmul_trace(tmp_path, "a.trace"), matmul_trace(tmp_path, "b.trace"))) as it:
+        page = watch().page
+        page.goto(it.address)
+        expect(page.locator(".comparison-said")).to_contain_text("Everything is equal")
+        expect(page.locator(".comparison table")).to_have_count(0)
 
 
 def test_the_list_says_where_the_runs_differ_and_leads_there(visit: OnPage) -> None:

@@ -116,6 +116,9 @@ def test_costs_and_the_source_of_a_pass(watch: Watch, server: Server) -> None:
     expect(page.locator(".roofline .dot")).to_have_attribute(
         "aria-label", re.compile("f: .*FLOP/s")
     )
+    expect(page.locator("[aria-label=Loops]")).to_contain_text(
+        "on one thread, median of", timeout=20_000
+    )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert serious(page) == []
     page.click("#tabs >> text=Details")

@@ -14,7 +14,8 @@ class ModuleText:
     """Text that functions share: declarations and helper functions, each once.
 
     ``debug`` is set if instructions carry line numbers. ``meanings`` are the functions that stand
-    for instructions which the target lacks, by their symbols.
+    for instructions which the target lacks, by their symbols. ``kernel`` is the function being
+    written, ``clocks`` the size of its table of clocks.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
@@ -24,6 +25,7 @@ class ModuleText:
         self.helpers: dict[str, str] = {}
         self.functions: list[str] = []
         self.meanings: dict[str, PrimFunc] = {}
+        self.kernel, self.clocks = "", 0
 
     def declare(self, name: str, text: str) -> None:
         """Add a declaration under a name, once."""

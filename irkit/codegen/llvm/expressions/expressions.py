@@ -20,6 +20,7 @@ from irkit.ir import (
     EQ,
     GE,
     GT,
+    HINT_NAMES,
     LE,
     LT,
     NE,
@@ -224,7 +225,7 @@ def _select(scope: FunctionScope, node: Select | Conditional) -> str:
 
 
 def _call(scope: FunctionScope, node: Call) -> str:
-    if node.name in ("barrier", "prefetch"):
+    if node.name == "barrier" or node.name in HINT_NAMES:
         raise IRKitError(f"{node.name!r} is a statement and has no value")
     args = [scope.of(arg) for arg in node.args]
     return intrinsic(scope.text, node.name, node.args[0].dtype, args, scope.flags)

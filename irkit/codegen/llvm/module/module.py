@@ -21,6 +21,7 @@ from irkit.codegen.llvm.module.stub import emit_stub
 from irkit.codegen.llvm.parallel.parallel_loops import attributes
 from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
 from irkit.codegen.llvm.statements.buffers import place_buffer
+from irkit.codegen.llvm.statements.clocks import clocks_symbol, declare_clocks
 from irkit.codegen.llvm.statements.statements import write
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
@@ -119,8 +120,10 @@ def emit_function(module: ModuleText, func: PrimFunc, head: str = "") -> str:
     for param in func.params:
         if isinstance(param, Buffer):
             place_buffer(scope, param, scope.places[id(param)].pointer)
+    module.kernel = func.name
     write(scope, func.body)
     leave(scope)
+    module.declare(clocks_symbol(func.name), declare_clocks(module, func.name))
     named = head or f"i32 {quoted(symbol(func.name))}"
     first = f"define {named}({', '.join(params)}) {attributes(scope)}{text.debug}"
     return f"{first} {{\n{text.body()}\n}}"

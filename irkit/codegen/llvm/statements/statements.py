@@ -16,9 +16,11 @@ from irkit.codegen.llvm.expressions.memory_access import prefetch, store
 from irkit.codegen.llvm.parallel.parallel_loops import launch, least_work
 from irkit.codegen.llvm.statements.assertion_record import note_values
 from irkit.codegen.llvm.statements.buffers import allocate, extent, place_buffer, release
+from irkit.codegen.llvm.statements.clocks import write_clock
 from irkit.core import IRKitError
 from irkit.ir import (
     F64,
+    HINT_NAMES,
     Allocate,
     Assert,
     Block,
@@ -246,6 +248,9 @@ def _evaluate(scope: FunctionScope, node: Evaluate) -> None:
         return  # emit_function splits nests at barriers, so only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])
+        return
+    if isinstance(node.value, Call) and node.value.name in HINT_NAMES:
+        write_clock(scope, node.value)
         return
     _value(scope, node.value)
 

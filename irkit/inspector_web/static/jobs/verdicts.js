@@ -68,6 +68,7 @@ export class Verdicts {
       this.known.set(`${run}.${each.step}`, { ...each, careful: checked.careful });
     }
     this.refresh();
+    if (this.page.place.show === "graph" && this.page.place.colour === "verdict") this.page.showStep();
   }
 
   refresh() {

@@ -68,6 +68,7 @@ function keysOf(page) {
     e: ready(page.unavailable.unless(() => moves.goShow(page.place.show === "rerun" ? "" : "rerun"))),
     E: ready(page.unavailable.unless(Object.assign(() => moves.goShow(page.place.show === "edit" ? "" : "edit"), { edits: true }))),
     d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")),
+    G: ready(() => moves.goGraph(page.place.fn)),
     0: ready(() => moves.goShow("overview")),
     ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),
     t: nextTheme, "?": showHelp,

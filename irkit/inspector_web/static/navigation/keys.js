@@ -5,7 +5,7 @@ import { byId, el, fill } from "../dom.js";
 export const KEYS = [
   ["0", "Overview: kernels, and what each pass did to them"],
   ["j", "Next pass"], ["k", "Previous pass"], ["n", "Next change"], ["p", "Previous change"], ["]", "Next line: its origin, and the pass that changed it"], ["[", "Previous line"],
-  ["l", "Go to a line by its number"], ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["h", "Hide passes that changed nothing, or show them"],
+  ["l", "Go to a line by its number"], ["/", "Search all passes"], ["g", "Go to a pass: filter by name"], ["G", "The group of this kernel in the graph"], ["h", "Hide passes that changed nothing, or show them"],
   ["u", "One column, or two"], ["v", "Next view: difference, rewrites, errors, loop nest or graph, code, cost, time"], ["x", "All lines, or only what changed"], ["r", "Ignore names"], ["b", "Blame: the pass that last changed each line"],
   ["m", "Check whether the chosen pass keeps the meaning"], ["M", "Check all passes"], ["f", "Find the guilty pass"], ["w", "Time native code before and after the pass"], [", .", "Previous and next rewrite, slice of errors, or pass of LLVM’s, in its view"],
   ["c", "Compare from the chosen pass, or stop it"], ["a", "Put another run beside this one, or none"], ["o", "The same step of the other run"], ["s", "Times: slowest first, or in order"], ["e", "Change passes and run again"], ["E", "Edit the IR here and run the rest"], ["d", "Details of the pass, or none"], ["z", "Wrap long lines, or cut them"], ["t", "Next colours: system, light, dark"], ["?", "This list"], ["Ctrl K", "Palette: passes, kernels, commands, lines"], ["Esc", "Leave a box or a list"],

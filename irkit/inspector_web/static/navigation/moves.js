@@ -13,7 +13,7 @@ export class Moves {
     const other = fn !== this.page.place.fn;
     const { show } = this.page.place;
     const away = show === "overview" || show === "rerun" || show === "edit";
-    this.page.keep({ step, fn, line: null, llvm: null, rewrite: null, show: away ? null : show }, true);
+    this.page.keep({ step, fn, line: null, llvm: null, rewrite: null, ...(show === "graph" ? {} : { box: null }), show: away ? null : show }, true);
     this.page.showTab("diff");
     if (other || away) this.page.showAll(); else this.page.showStep();
   }
@@ -31,6 +31,20 @@ export class Moves {
     const row = own.find((each) => each.status === "failed") ?? own.find((each) => each.status === "changed") ?? own[0];
     if (!row) return;
     this.page.keep({ from: null, show: null });
+    this.goStep(row.index);
+  }
+
+  // The last graph that shows a kernel as the group of operators that it is made of.
+  goGraph(name) {
+    const { run } = this.page;
+    const rows = run.steps.filter((row) => row.level === "graph");
+    // Lowering takes the whole module, and leaves calls of kernels.
+    const lowering = rows.find((each) => !each.function)?.index ?? Infinity;
+    const row = rows.findLast((each) => each.function && each.index < lowering) ?? rows.at(-1);
+    const value = run.infos?.get(name)?.values?.[0];
+    if (!row || !value) return;
+    this.page.keep({ from: null, opened: "*", box: value });
+    this.page.keep({ show: "graph" });
     this.goStep(row.index);
   }
 

@@ -3,7 +3,7 @@
 const PLACE_NAMES = {
   run: "run", beside: "beside", fn: "function", step: "step", show: "show", from: "from", view: "view", names: "names",
   blame: "blame", whole: "whole", hide: "hide", details: "details", wrap: "wrap", slow: "slowest", filter: "filter", touches: "touches", line: "line",
-  text: "search", regex: "regex", exact: "case", llvm: "llvm", rewrite: "rewrite", panes: "panes",
+  text: "search", regex: "regex", exact: "case", llvm: "llvm", rewrite: "rewrite", panes: "panes", opened: "open", colour: "colour", box: "box",
 };
 const FLAGS = new Set(["names", "blame", "whole", "hide", "details", "wrap", "slow", "regex", "exact"]);
 const NUMBERS = new Set(["run", "beside", "step", "llvm", "rewrite"]);

@@ -2,6 +2,7 @@
 
 import { byId, el, fill, milliseconds, plural } from "../dom.js";
 import { isWrong } from "../jobs/badge.js";
+import { comparisonCard } from "./comparison.js";
 import { phasesOf } from "./ribbon.js";
 import { labelsOf } from "./labels.js";
 import { showRoofline } from "../views/cost.js";
@@ -45,6 +46,7 @@ export class OverviewPage {
     this.table = new KernelTable(this.kernels, given);
     this.alarm = el("div", { class: "alarm-place" });
     const cards = el("div", { class: `cards${names.length && !this.page.isText ? "" : " single"}` }, this.alarmPart(),
+      this.page.place.beside === null ? null : comparisonCard(this.page),
       names.length ? this.matrix.element : null,
       el("div", { class: "column" }, names.length && !this.page.isText ? this.table.element : null, names.length && this.page.canRun ? this.roofline(labels) : null, run.steps.some((row) => row.ms) ? slowest(run.steps, given) : null, versions(run)));
     this.cards = cards;

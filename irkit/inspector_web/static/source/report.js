@@ -96,8 +96,10 @@ export class ReportSource {
     return { function: after.function, rows };
   }
 
-  async graph(state) {
-    const found = this.data.views.graphs[this.textOf(state)];
+  // A file has each graph folded and with all folds open.
+  async graph(state, opened = []) {
+    const text = this.textOf(state);
+    const found = (opened.length && this.data.views.open_graphs[text]) || this.data.views.graphs[text];
     if (!found) throw new Error("There is no graph here.");
     return found;
   }

@@ -57,7 +57,7 @@ export class ServerSource {
   plan(run, fn) { return this.ask("plan", { run, function: fn }); }
   nest(left, right) { return this.ask("nest", { left, right }); }
   memory(state) { return this.ask("memory", { state }); }
-  graph(state) { return this.ask("graph", { state }); }
+  graph(state, opened = []) { return this.ask("graph", opened.length ? { state, open: JSON.stringify(opened) } : { state }); }
   native(state) { return this.ask("native", { state }); }
   async blame(state, wanted) { return (await this.whole("blame", { state }, wanted)).runs; }
   jobs() { return this.ask("jobs"); }

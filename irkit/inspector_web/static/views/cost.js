@@ -2,26 +2,30 @@
 
 import { el, fill, plural } from "../dom.js";
 import { knownJobs, runShown } from "../jobs/job.js";
+import { showLoopTimes } from "./loop_times.js";
 import { rooflinePicture, rooflineText } from "./roofline.js";
 
 const LINE = 64;
 
 export async function costView(source, given) {
   const roof = el("section", { class: "card", "aria-label": "Roofline" });
-  showRoofline(roof, source, { run: given.run, function: given.fn }, { ...given, chosen: given.fn });
+  const loops = el("section", { class: "card", "aria-label": "Loops" });
+  // One button measures both.
+  showRoofline(roof, source, { run: given.run, function: given.fn }, { ...given, chosen: given.fn, onTimed: () => loops.querySelector("#ask-loops")?.click() });
+  showLoopTimes(loops, source, given);
   const { accesses, more } = await source.memory(given.right);
-  return el("div", { class: "view-box costs" }, roof, memoryTable(accesses, more, given));
+  return el("div", { class: "view-box costs" }, roof, loops, memoryTable(accesses, more, given));
 }
 
 // The roofline of kernels: the result of an earlier measurement, or a button.
-export async function showRoofline(box, source, args, { chosen = args.function, labels, onKernel, onMade }) {
+export async function showRoofline(box, source, args, { chosen = args.function, labels, onKernel, onMade, onTimed }) {
   const place = el("div", { class: "job-slot" });
   const made = (result) => { onMade?.(result); fill(box, el("h2", {}, "Roofline"), rooflinePicture(result, { chosen, labels, onKernel }), rooflineText(result, chosen)); };
-  const ask = async () => { const result = await runShown(place, source, "roofline", args, "Timing"); if (result) made(result); };
+  const ask = async () => { const result = await runShown(place, source, "roofline", args, "Timing"); if (result) made(result); onTimed?.(); };
   const many = !args.function;
   fill(box, el("h2", {}, "Roofline"),
     el("p", { class: "job-why" }, `Times ${many ? "each kernel" : "the finished kernel"} as native code, and compares ${many ? "them" : "it"} with what this machine can compute and move.`),
-    el("p", {}, el("button", { type: "button", id: "ask-roofline", onclick: ask }, many ? "Time all kernels" : "Time this kernel")), place);
+    el("p", {}, el("button", { type: "button", id: "ask-roofline", onclick: ask }, many ? "Time all kernels" : "Time this kernel and its loops")), place);
   const known = (await knownJobs(source, "roofline").catch(() => [])).filter((info) => info.state === "done" && info.arguments.run === args.run && (!info.arguments.function || info.arguments.function === args.function));
   const best = known.find((info) => !info.arguments.function) ?? known.pop();
   if (best) made((await source.job(best.id)).result);

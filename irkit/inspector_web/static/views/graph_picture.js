@@ -13,18 +13,19 @@ export function svg(tag, given = {}, ...children) {
   return made;
 }
 
-export function graphPicture({ view, first, function: name }, { onLine, onKernel, line }) {
+export function graphPicture({ view, first, function: name }, given) {
   const boxes = new Map(view.boxes.map((box) => [box.key, { x: 0, y: 0, ...box }]));
   const head = svg("marker", { id: "arrow-head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "arrow-head", d: "M0 0L8 4L0 8z" }));
   const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `The graph of ${name}` }, svg("defs", {}, head));
   for (const frame of view.frames) {
-    picture.append(svg("rect", { class: "frame", x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }, svg("title", {}, frame.label)));
+    picture.append(svg("rect", { class: frame.fold ? "frame fold-frame" : "frame", x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }, svg("title", {}, frame.label)));
   }
   view.arrows.forEach(([from, to], at) => {
     if (boxes.has(from) && boxes.has(to)) picture.append(arrow(boxes.get(from), boxes.get(to), view.routes?.[at] ?? []));
   });
-  for (const box of boxes.values()) picture.append(boxOf(box, first, line, onLine, onKernel));
-  return new GraphWindow(view, picture, [...boxes.values()]).element;
+  for (const box of boxes.values()) picture.append(boxOf(box, first, given));
+  picture.append(...view.frames.map((frame) => frameName(frame, given)).filter(Boolean));
+  return new GraphWindow(view, picture, [...boxes.values()], given).element;
 }
 
 // A curve through the bends of an arrow, upright at each of them.
@@ -41,46 +42,69 @@ function arrow(from, to, route) {
   return svg("path", { class: "arrow-line", d: path, "marker-end": "url(#arrow-head)" });
 }
 
-function boxOf(box, first, line, onLine, onKernel) {
+function onPress(made, run) {
+  made.addEventListener("click", run);
+  made.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); run(); } });
+  return made;
+}
+
+// Above a frame: the kernel that a group becomes, or the blocks of an opened fold, which it closes.
+function frameName({ key, label, fold, x, y, width }, { kernels, labels, onFold, onKernel }) {
+  const kernel = fold ? null : kernels.byValue.get(key);
+  if (!fold && !kernel) return null;
+  const most = Math.max(8, Math.floor(width / 7.5) - 2);
+  const text = fold ? `▾ ${cut(label, most)}` : `${cut(labels?.get(kernel) ?? kernel, most)} ›`;
+  const said = fold ? `Fold ${label}` : `Open the kernel ${kernel}`;
+  const made = svg("g", { class: "frame-name", tabindex: 0, role: "button", "aria-label": said }, svg("title", {}, said), svg("text", { x: x + 2, y: y - 4 }, text));
+  return onPress(made, () => (fold ? onFold(key) : onKernel(kernel)));
+}
+
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const holds = (box, value) => box.key === value || box.group === value || Boolean(box.inside?.includes(value));
+
+function boxOf(box, first, { line, onLine, onKernel, onFold, kernels, paint, box: wanted }) {
   const at = box.line ? `R${box.line + first}` : "";
-  const used = [box.count > 1 ? `${box.count} operators` : "", box.constants ? plural(box.constants, "weight") : "", box.result ? "result" : ""].filter(Boolean).join(", ");
+  const { band, sign = "", words = "", told = "" } = paint(box);
+  const kernel = kernels.one(box);
+  const used = [box.times ? `${box.count / box.times} operators each` : box.count > 1 ? `${box.count} operators` : "", box.constants && !box.times ? plural(box.constants, "weight") : "", box.result ? "result" : ""].filter(Boolean).join(", ");
   const type = box.type ?? "";
-  const below = type || used;
-  const beside = type && used && box.label.length + used.length < 20 ? used : "";
-  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-  const made = svg("g", { class: `box ${box.kind}${at && at === line ? " chosen" : ""}`, "data-key": box.key, "data-label": box.label.toLowerCase(), tabindex: 0, role: "button", "aria-label": `${box.label} ${type} ${used}` },
-    svg("title", {}, `${box.label} (${box.key}) ${type} ${used}${box.kind === "call" ? "; press again to open the kernel" : ""}`),
+  const below = words ? `${sign} ${words}`.trim() : box.times ? used : type || used;
+  const times = box.times ? `× ${box.times}` : "";
+  const beside = times || (type && used && box.label.length + used.length < 20 ? used : "");
+  const way = box.times ? "; press to open" : kernel ? `; kernel ${kernel}, press again to open it` : "";
+  const isChosen = wanted ? holds(box, wanted) : Boolean(at) && at === line;
+  const made = svg("g", { class: `box ${box.kind}${isChosen ? " chosen" : ""}`, "data-key": box.key, "data-label": [box.label, ...(box.inside ?? [])].join(" ").toLowerCase(), tabindex: 0, role: "button", "aria-label": [box.label, times, type, used, told, words].filter(Boolean).join(" ") },
+    svg("title", {}, `${box.label} (${box.key.replace(/^fold /, "")}) ${type} ${used}${way}`),
     svg("rect", { x: box.x, y: box.y, width: BOX.width, height: BOX.height, rx: 6 }),
-    svg("text", { x: box.x + 10, y: box.y + (below ? 17 : 24) }, cut(box.label, 19)));
-  if (below) made.append(svg("text", { class: "more", x: box.x + 10, y: box.y + 32 }, cut(below, 22)));
+    svg("rect", { class: `band band-${band}`, x: box.x + 3, y: box.y + 4, width: 4, height: BOX.height - 8, rx: 2 }),
+    svg("text", { x: box.x + 12, y: box.y + (below ? 17 : 24) }, cut(box.label, times ? 15 : 19)));
+  if (below) made.append(svg("text", { class: "more", x: box.x + 12, y: box.y + 32 }, cut(below, 22)));
   if (beside) made.append(svg("text", { class: "more", x: box.x + BOX.width - 10, y: box.y + 17, "text-anchor": "end" }, beside));
-  const choose = () => {
+  return onPress(made, () => {
+    if (box.times) { onFold(box.key); return; }
     const again = made.classList.contains("chosen");
-    if (again && box.kind === "call") { onKernel(box.label); return; }
+    if (again && kernel) { onKernel(kernel); return; }
     if (!at) return;
     made.ownerSVGElement.querySelector(".box.chosen")?.classList.remove("chosen");
     made.classList.add("chosen");
     onLine(at);
-  };
-  made.addEventListener("click", choose);
-  made.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } });
-  return made;
+  });
 }
 
 class GraphWindow {
-  constructor(view, picture, boxes) {
-    Object.assign(this, { view, picture, boxes });
+  constructor(view, picture, boxes, { tools: own, legend, box }) {
+    Object.assign(this, { view, picture, boxes, wanted: box });
     this.scale = 1;
     [this.x, this.y] = [0, 0];
     this.find = el("input", { type: "search", placeholder: "Find an operator", "aria-label": "Find an operator", spellcheck: "false" });
     this.said = el("span", { class: "found-count", role: "status" });
     const button = (text, title, run) => el("button", { type: "button", title, "aria-label": title, onclick: run }, text);
-    const tools = el("div", { class: "graph-tools", role: "group", "aria-label": "The graph" }, this.find, this.said,
+    const tools = el("div", { class: "graph-tools", role: "group", "aria-label": "The graph" }, this.find, this.said, ...own.filter(Boolean),
       button("−", "Smaller (-)", () => this.zoom(1 / ZOOM.step)), button("+", "Larger (+)", () => this.zoom(ZOOM.step)), button("Fit", "All of it (0)", () => this.fit()));
     this.map = el("canvas", { class: "graph-map", width: 180, height: 130, "aria-hidden": "true" });
     this.stage = el("div", { class: "graph-stage", tabindex: 0, role: "region", "aria-label": "The graph: arrow keys move it, plus and minus change its size" }, picture, this.map);
     const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that some boxes stand for several.") : null;
-    this.element = el("div", { class: "view-box graph" }, note, tools, this.stage);
+    this.element = el("div", { class: "view-box graph" }, note, tools, this.stage, legend);
     this.listen();
     // It has a size once it is on the page.
     new ResizeObserver(() => { if (this.fitted) this.show(); else { this.fitted = true; this.begin(); } }).observe(this.stage);
@@ -92,6 +116,8 @@ class GraphWindow {
   // Fit a small graph; of a large one, show the top at a size that can be read.
   begin() {
     this.fit();
+    const wanted = this.wanted && this.boxes.find((box) => holds(box, this.wanted));
+    if (wanted) { this.scale = Math.max(this.scale, 0.8); this.center(wanted); return; }
     if (this.scale >= 0.5) return;
     this.scale = 0.8;
     const top = this.boxes.reduce((best, box) => (box.y < best.y ? box : best), this.boxes[0] ?? { x: 0, y: 0 });
@@ -192,6 +218,11 @@ class GraphWindow {
     const { width, height } = this.size;
     const [x, y] = [(box.x - this.x) * this.scale, (box.y - this.y) * this.scale];
     if (x > 0 && y > 0 && x + BOX.width * this.scale < width && y + BOX.height * this.scale < height) return;
+    this.center(box);
+  }
+
+  center(box) {
+    const { width, height } = this.size;
     this.x = box.x + BOX.width / 2 - width / this.scale / 2;
     this.y = box.y + BOX.height / 2 - height / this.scale / 2;
     this.show();

@@ -29,11 +29,12 @@ class RewritesView {
     this.rule = "";
     this.slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Rewrite", oninput: () => this.show(Number(this.slider.value)) });
     this.said = el("output", { class: "rewrite-count", role: "status" });
+    this.apart = el("button", { type: "button", hidden: true, onclick: () => this.takeApart() }, "One by one");
     this.about = el("div", { class: "rewrite-about" });
     this.box = el("div", { class: "llvm-diff", tabindex: -1 });
     this.rules = el("nav", { "aria-label": "Rules of the pass" });
     fill(outer.view, el("div", { class: "llvm-passes rewrites" }, this.rules,
-      el("div", { class: "llvm-shown" }, el("div", { class: "rewrite-bar" }, this.said, this.slider), this.about, this.box)));
+      el("div", { class: "llvm-shown" }, el("div", { class: "rewrite-bar", role: "group", "aria-label": "Rewrites" }, this.said, this.slider, this.apart), this.about, this.box)));
     this.load(made);
   }
 
@@ -75,15 +76,16 @@ class RewritesView {
     fill(this.said, text);
     const more = last - first + 1 - state.rewrites.length;
     fill(this.about, ...state.rewrites.map((each) => rewritePart(each, this.given)),
-      more > 0 ? el("p", {}, `and ${more} more`) : null,
-      last > first ? el("button", { type: "button", onclick: () => this.apart(first, last) }, "One by one") : null);
+      more > 0 ? el("p", {}, `and ${more} more`) : null);
+    this.apart.hidden = last === first;
     this.given.onRewrite(first);
     await this.diff.show(place, place + 1, { inline: this.given.inline, whole: this.given.whole, wrap: true });
     if (this.given.guilty && first <= this.given.guilty && this.given.guilty <= last) this.box.prepend(el("p", { class: "note problem" }, "This rewrite changes what the program computes."));
   }
 
   // Take a state that stands for several rewrites apart.
-  async apart(first, last) {
+  async takeApart() {
+    const { first, last } = this.made.states[this.shown[this.at]];
     try {
       const made = await this.given.ask({ first, last });
       this.load(made);
@@ -95,7 +97,7 @@ class RewritesView {
 }
 
 function rewritePart(each, { editor }) {
-  const place = each.place ? copyable(each.place) : null;
+  const place = each.place ? copyable(each.place, "copyable link") : null;
   return el("p", { class: "rewrite-rule" }, el("b", {}, each.rule), " ", place, each.code ? el("code", {}, each.code) : null,
     each.remark ? el("span", { class: "rewrite-remark" }, each.remark) : null, editorOf(each.place, editor));
 }
@@ -103,11 +105,13 @@ function rewritePart(each, { editor }) {
 // The editor opens rules that are in the file of the pass.
 function editorOf(place = "", { file, button }) {
   const [name, line] = place.split(":");
-  return line && name === file ? button(Number(line)) : null;
+  const made = line && name === file ? button(Number(line)) : null;
+  made?.classList.add("link");
+  return made;
 }
 
-export function copyable(text) {
-  return el("button", { type: "button", class: "copyable", title: "Copy", onclick: (event) => copyText(text, event.currentTarget) }, text);
+export function copyable(text, look = "copyable") {
+  return el("button", { type: "button", class: look, title: "Copy", onclick: (event) => copyText(text, event.currentTarget) }, text);
 }
 
 // Hits and time of each rule; `chosen` lets one be picked.

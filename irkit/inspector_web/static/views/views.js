@@ -2,7 +2,7 @@
 
 import { el, fill } from "../dom.js";
 import { costView } from "./cost.js";
-import { graphPicture } from "./graph_picture.js";
+import { graphPage } from "./graph_page.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
 import { showMismatch } from "./mismatch.js";
@@ -43,7 +43,7 @@ async function make(show, source, given) {
   if (show === "cost") return costView(source, given);
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
-  if (show === "graph") return graphPicture(await source.graph(given.right), given);
+  if (show === "graph") return graphPage(source, given);
   return panesView(await codeOf(source, given.right), { ...given, panes: chosenPanes(given.panes) });
 }
 

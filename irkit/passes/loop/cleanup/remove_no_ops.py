@@ -19,6 +19,7 @@ from collections import Counter
 
 from irkit.core import Node, Rules, binders, rewrite, uses, walk
 from irkit.ir import (
+    HINT_NAMES,
     Allocate,
     Assert,
     Call,
@@ -74,7 +75,7 @@ def stored_already(store: Store) -> Stmt | None:
 def no_effect(stmt: Evaluate | Assert) -> Stmt | None:
     """Drop evaluations without effect, and asserts that always hold."""
     match stmt:
-        case Evaluate(Call(name="barrier" | "prefetch")):
+        case Evaluate(Call(name)) if name == "barrier" or name in HINT_NAMES:
             return None
         case Evaluate() | Assert(Const(True)):
             return seq()

@@ -45,8 +45,8 @@ from irkit.ir import (
     as_int,
     conjuncts,
     convert,
-    evaluates,
     ge,
+    is_hint,
     logical_and,
     logical_not,
     logical_or,
@@ -108,8 +108,8 @@ class _BoundsInstrumenter(Rewriter):
         ]
 
     def _checks(self, stmt: Stmt) -> Iterator[Assert]:
-        if evaluates(stmt, "prefetch"):
-            return  # A prefetch does not load.
+        if is_hint(stmt):
+            return  # It does not load.
         for root, path in _roots(stmt):
             for load, under in guarded_loads(root, path):
                 yield from self._access(stmt, load, under)

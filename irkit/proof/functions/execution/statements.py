@@ -22,6 +22,8 @@ from irkit.ir import (
     Var,
     View,
     convert,
+    evaluates,
+    is_hint,
 )
 from irkit.proof.functions.execution.conflicts import UnorderedLoop
 from irkit.proof.functions.execution.expressions import Expressions
@@ -239,7 +241,7 @@ class Statements:
         return run
 
     def evaluation(self, stmt: Evaluate) -> Run:
-        if not isinstance(stmt.value, Call) or stmt.value.name not in ("barrier", "prefetch"):
+        if not is_hint(stmt) and not evaluates(stmt, "barrier"):
             raise NotExecuted("it evaluates an expression for its effect")
         return lambda: None  # Threads that wait for each other are refused at their loop.
 

@@ -17,7 +17,7 @@ from irkit.codegen import (
 )
 from irkit.runtime.call_sizes import CallSizes
 from irkit.runtime.jit import Library
-from irkit.runtime.profile import CallProfile
+from irkit.runtime.profiles.profile import CallProfile
 
 # By kind of place: the address of each array, or of the block of memory.
 Addresses = dict[str, list[int] | int]

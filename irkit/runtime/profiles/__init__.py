@@ -1,0 +1,1 @@
+"""What takes how long: clocks (in loops), timed_calls (kernels of a model), profile (results)."""
