@@ -71,7 +71,7 @@ def test_right(case, tmp_path, irkit_profile):
 def test_wrong(case): ...
 
 
-@check_pass(my_passes.do_nothing, phase=2, examples=2, seconds=12)
+@check_pass(my_passes.do_nothing, phase=2, examples=2, strategy=st.just(SUM))
 def test_idle(case): ...
 
 

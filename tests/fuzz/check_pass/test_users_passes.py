@@ -23,6 +23,11 @@ def f(A: f32[{n}], C: f32[{n}]):
     for i in serial(0, {n}):
         C[i] = A[i] * f32({by}.0)
 """
+ANY_WRONG = """\
+def f(A: f32[{n}], C: f32[1]):
+    for i in serial(0, {n}):
+        C[0] = A[i] * A[i] + C[0] / f32({by}.0)
+"""
 
 
 def tried(p: AnyPass, phase: int, folder: Path, **how: object) -> tuple[str, CheckTally]:
@@ -58,9 +63,9 @@ def test_right_passes_pass_by_ten_seeds(p: AnyPass, phase: int, tmp_path: Path) 
         assert tally.fired >= 3, f"seed {seed}"
 
 
-def found(p: AnyPass, phase: int, folder: Path) -> str:
+def found(p: AnyPass, phase: int, folder: Path, **how: object) -> str:
     for seed in range(3):
-        said, _ = tried(p, phase, folder, seed=seed, examples=100)
+        said, _ = tried(p, phase, folder, **{"seed": seed, "examples": 100, **how})
         if said and "tested nothing" not in said:
             return said
     return ""
@@ -81,19 +86,23 @@ def test_wrong_passes_are_found_by_three_seeds(p: AnyPass, phase: int, tmp_path:
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     by_name = {p.name: p for p, _ in bad_passes.BAD}
-    said = found(by_name["parallel-anything"], 0, tmp_path)
-    assert "makes iterations or threads race" in said
+
+    def text(picks: Picks) -> str:
+        return ANY_WRONG.format(n=picks.between(2, 9), by=picks.below(2))
+
+    def said_of(name: str) -> str:
+        return found(by_name[name], 0, tmp_path, strategy=text)
+
+    assert "makes iterations or threads race" in said_of("parallel-anything")
     before = sys.getrecursionlimit(), np.geterr()
-    said = found(by_name["raise-limit"], 0, tmp_path)
-    assert "changes the state of its process: it changes Python's recursion limit from " in said
-    said = found(by_name["ignore-errors"], 0, tmp_path)
-    assert "it changes NumPy's error state" in said
+    limit = "changes the state of its process: it changes Python's recursion limit from "
+    assert limit in said_of("raise-limit")
+    assert "it changes NumPy's error state" in said_of("ignore-errors")
     assert (sys.getrecursionlimit(), np.geterr()) == before
-    said = found(by_name["trusts-constant"], 0, tmp_path)
+    said = said_of("trusts-constant")
     assert "raises an exception: AttributeError: " in said
     assert "(bad_passes.py:" in said.partition("\n")[0]
-    said = found(by_name["divides-by-constant"], 0, tmp_path)
-    assert "raises an exception: ZeroDivisionError: " in said
+    assert "raises an exception: ZeroDivisionError: " in said_of("divides-by-constant")
 
 
 def test_numbers_that_depend_on_the_hash_seed_are_named(tmp_path: Path) -> None:
