@@ -20,6 +20,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 import numpy as np
 
+from irkit.inspector_web.page_files import address
 from irkit.ir import parse
 from irkit.phases import trace
 from irkit.transform import Trace
@@ -61,7 +62,7 @@ def page_requests(steps: int, function: str, client: int) -> Iterator[str]:
         yield f"/api/counts?run=0&function={quote(function)}"
         yield "/api/overview"
         yield "/api/status"
-        yield "/static/main.js"
+        yield address("page.js")
         at += 1
 
 

@@ -1,10 +1,8 @@
 """The web application: routes that answer the page's requests with JSON."""
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any
 
 import msgspec
@@ -24,25 +22,15 @@ from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.rerun import plan
 from irkit.inspector_web.limits import MOST_LINES, MOST_PATTERN, MOST_SEARCHED
 from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.page_files import TYPES, address, served_files
 from irkit.inspector_web.runs.align import beside
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.inspector_web.server.job_routes import add_job_routes, as_json, ready_workspace
 from irkit.inspector_web.server.security import AccessRules, guard
 from irkit.inspector_web.views.search import search
 
-TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-
-
-def _static_files(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
-    for file in folder.iterdir():
-        if file.is_dir():
-            yield from _static_files(file, f"{above}{file.name}/")
-        elif file.name.rpartition(".")[2] in TYPES:
-            yield above + file.name, file.read_bytes()
-
-
-STATIC = dict(_static_files(files("irkit.inspector_web") / "static"))
-"""The files of the page by path, in memory: no request refers to a file on disk."""
+FOR_GOOD = "private, max-age=31536000, immutable"
+"""The address of a file of the page holds a digest of all, and changes with them."""
 
 LONGEST_ADDRESS = 8_000
 """Limit of the address of a cached response. Units: characters."""
@@ -74,7 +62,7 @@ def create_app(
         app.add_url_rule(path, path, view, methods=["GET"])
 
     app.add_url_rule("/", "page", _page, methods=["GET"])
-    app.add_url_rule("/static/<path:name>", "static", _static, methods=["GET"])
+    app.add_url_rule(address("<path:name>"), "static", _static, methods=["GET"])
     app.add_url_rule("/api/status", "status", lambda: as_json(inspection.status()))
     app.add_url_rule(
         "/api/reload", "reload", lambda: as_json({"begun": inspection.reload()}), methods=["POST"]
@@ -108,13 +96,16 @@ def create_app(
 
 
 def _page() -> Response:
-    return _static("index.html")
+    return Response(served_files()["index.html"], mimetype=TYPES["html"])
 
 
 def _static(name: str) -> Response:
-    if name not in STATIC:
+    found = served_files().get(name)
+    if found is None:
         abort(HTTPStatus.NOT_FOUND)
-    return Response(STATIC[name], mimetype=TYPES[name.rpartition(".")[2]])
+    made = Response(found, mimetype=TYPES[name.rpartition(".")[2]])
+    made.headers["Cache-Control"] = FOR_GOOD
+    return made
 
 
 def _text(name: str) -> str:

@@ -15,6 +15,7 @@ from flask import Flask, Response, abort, request
 
 from irkit.inspector_web.jobs.uploads import MOST_UPLOADED
 from irkit.inspector_web.limits import MOST_ASKED, MOST_POSTED
+from irkit.inspector_web.page_files import address
 from irkit.inspector_web.server.token_file import new_token
 
 CSP = "; ".join(
@@ -39,8 +40,8 @@ READ_ONLY = "This server was started with --read-only: it shows, and runs nothin
 
 _TO_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>irkit</title>'
-    '<link rel="icon" href="/static/icon.svg">'
-    '<script src="/static/enter.js"></script>'
+    f'<link rel="icon" href="{address("icon.svg")}">'
+    f'<script src="{address("enter.js")}"></script>'
     '<meta http-equiv="refresh" content="2;url=/"><p><a href="/">To the page</a></p></html>'
 )
 NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -129,5 +130,6 @@ def _add_headers(response: Response) -> Response:
     headers["Referrer-Policy"] = "no-referrer"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    headers["Cache-Control"] = "no-store"
+    # What is about a program is kept nowhere; the files of the page say otherwise.
+    headers.setdefault("Cache-Control", "no-store")
     return response

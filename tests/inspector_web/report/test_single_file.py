@@ -1,9 +1,7 @@
 """A report is one file that shows everything without a server."""
 
 import os
-import posixpath
 import re
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,10 +13,10 @@ from playwright.sync_api import Page, expect
 
 from irkit.cli.verbs import irkit
 from irkit.inspector_web import diff_lines
-from irkit.inspector_web.report.single_file import MODULES, bundle, report
+from irkit.inspector_web.page_files import bundle
+from irkit.inspector_web.report.single_file import report
 from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.server.app import STATIC
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.transform import Step, Trace
 from tests.inspector_web.browser import Watch
@@ -85,7 +83,7 @@ LINES = st.lists(st.integers(0, 4), max_size=12)
 
 def test_its_own_comparison_is_as_short_as_that_of_the_server(watch: Watch) -> None:
     page = watch().page
-    page.add_script_tag(content=bundle().split("class Page")[0])
+    page.add_script_tag(content=bundle("report").split("class Page")[0])
 
     @settings(max_examples=60, derandomize=True, deadline=None, database=None)
     @given(LINES, LINES)
@@ -159,20 +157,6 @@ def test_passes_over_five_thousand_lines_take_at_most_three_megabytes_for_twenty
     workspace = Workspace([LoadedTrace(Trace(steps), "large")])
     made = report(workspace, "large")
     assert len(made) <= most
-
-
-def test_each_module_stands_in_the_script_once_after_those_that_it_uses() -> None:
-    assert len(set(MODULES)) == len(MODULES)
-    for place, name in enumerate(MODULES):
-        imports = re.findall(r'^import .* from "(.*?)";$', STATIC[name].decode(), re.M)
-        used = {posixpath.normpath(posixpath.join(posixpath.dirname(name), at)) for at in imports}
-        assert used <= set(MODULES[:place]), name
-
-
-def test_no_two_modules_give_a_name_to_different_things() -> None:
-    # They are one script: a name that is declared twice would be a syntax error in it.
-    names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", bundle(), re.M)
-    assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_what_a_file_cannot_do_is_visible_and_names_the_command_that_does_it(

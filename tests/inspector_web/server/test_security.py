@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from irkit.cli.verbs import irkit
 from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.page_files import address
 from irkit.inspector_web.server.app import create_app
 from irkit.inspector_web.server.http_server import Server, is_loopback
 from irkit.inspector_web.server.security import new_access_rules
@@ -56,7 +57,7 @@ def client(inspection: Inspection) -> Client:
     return client_of(inspection)
 
 
-@pytest.mark.parametrize("path", ["/", "/static/main.js", *GETS])
+@pytest.mark.parametrize("path", ["/", address("page.js"), address("main.js"), *GETS])
 def test_without_the_token_nothing_is_answered(stranger: Client, path: str) -> None:
     assert stranger.get(path).status_code == 403
 
@@ -128,7 +129,7 @@ def test_get_changes_nothing(inspection: Inspection, client: Client) -> None:
 
 
 def test_every_answer_carries_a_policy_without_inline_script_or_style(client: Client) -> None:
-    for path in ("/", "/static/main.js", "/api/overview", "/nothing", "/api/nothing"):
+    for path in ("/", address("page.js"), "/api/overview", "/nothing", "/api/nothing"):
         headers = client.get(path).headers
         policy = headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy
@@ -136,6 +137,15 @@ def test_every_answer_carries_a_policy_without_inline_script_or_style(client: Cl
         assert "http" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+def test_only_files_of_the_page_are_kept_by_browsers(client: Client) -> None:
+    for path in ("/", "/api/overview", "/api/nothing", address("nothing.js"), "/nothing"):
+        assert client.get(path).headers["Cache-Control"] == "no-store"
+    for name in ("page.js", "page.css", "icon.svg"):
+        kept = client.get(address(name)).headers["Cache-Control"]
+        assert "immutable" in kept
+        assert "private" in kept
 
 
 def test_nothing_in_the_page_comes_from_elsewhere_or_runs_inline() -> None:
@@ -182,6 +192,11 @@ def test_hostile_text_in_a_request_comes_back_as_an_error_that_is_escaped(
 @pytest.mark.parametrize(
     "path",
     [
+        address("../app.py"),
+        address("%2e%2e/app.py"),
+        address("/etc/passwd"),
+        "/static/page.js",
+        "/static/0123456789abcdef/page.js",
         "/static/../app.py",
         "/static/%2e%2e/app.py",
         "/static/..%2fapp.py",

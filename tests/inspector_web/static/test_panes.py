@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from irkit.codegen import assembly, emit
 from irkit.core import Target
+from irkit.inspector_web.page_files import address
 from irkit.inspector_web.server.http_server import Server
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.transform import Step, Trace
@@ -16,10 +17,10 @@ from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import conv_model, matmul_trace, opened
 
 SLOW = 30_000
-DOES = """async (names) => {
-  const { whatItDoes } = await import("/static/views/mnemonics.js");
+DOES = f"""async (names) => {{
+  const {{ whatItDoes }} = await import("{address("views/mnemonics.js")}");
   return names.filter((each) => !whatItDoes(each));
-}"""
+}}"""
 
 
 @pytest.fixture(scope="module")
