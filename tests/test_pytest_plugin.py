@@ -62,7 +62,7 @@ def total(A: f32[3], C: f32[3]):
 """
 
 
-@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=8)
+@check_pass(my_passes.mark_short_loops.using(most=5), phase=1, examples=4)
 def test_right(case, tmp_path, irkit_profile):
     assert tmp_path.exists() and irkit_profile == "ci"
 

@@ -25,13 +25,13 @@ def test_a_trace_of_hundreds_of_steps_is_listed_quickly(folder: Path) -> None:
             module = step.applied_to(module)
     Trace.of(steps).save(folder / "m.trace")
     assert len(steps) > 300
-    times: list[float] = []
-    for _ in range(2):
+    begin = cpu_time()
+    done = shell("trace", "m.trace")
+    assert len(done.stdout.splitlines()) == len(steps)
+    if cpu_time() - begin >= 2:  # A busy machine, perhaps: only what takes long twice is slow.
         begin = cpu_time()
-        done = shell("trace", "m.trace")
-        times.append(cpu_time() - begin)
-        assert len(done.stdout.splitlines()) == len(steps)
-    assert min(times) < 2
+        shell("trace", "m.trace")
+        assert cpu_time() - begin < 2
 
 
 KERNEL = """

@@ -2,8 +2,9 @@
 
 A block of Python that begins with ``# file: NAME`` is written to a file, and so is one of text that
 begins so. Each ``console`` block runs in a folder of its own, a copy of what the blocks before it
-left, and each command in a process of its own, started as an installed command is: the folder it
-runs in is not on the path for imports. A command that ends in ``# exit code 1`` must exit so.
+left, and each command in a process of its own, which imports what an installed command does: the
+folder it runs in is not on the path for imports. A command that ends in ``# exit code 1`` must exit
+so.
 """
 
 import os
@@ -18,10 +19,10 @@ from typing import NamedTuple
 import click
 
 from irkit.cli import irkit
+from tests.forked_command import run_irkit
 from tests.wheels import install
 
 ROOT = Path(__file__).parents[2]
-IRKIT = [sys.executable, "-P", "-c", "from irkit.cli import main; main()"]
 LEFT_OUT = "...\n"
 
 
@@ -105,21 +106,25 @@ class Reader:
         code = 2 if command.printed.startswith("error:") else 0
         if args[-3:-1] == ["exit", "code"]:
             code, args = int(args[-1]), args[: args.index("#")]
-        start = {"irkit": IRKIT, "python": [sys.executable]}[program]
-        done = subprocess.run(
-            [*start, *args],
-            cwd=self.folder,
-            env={
-                **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
-                "PYTHONPATH": f"{ROOT}{os.pathsep}{self.site}",
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "IRKIT_PROFILE": "ci",
-                "COLUMNS": "100",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = {
+            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{self.site}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "IRKIT_PROFILE": "ci",
+            "COLUMNS": "100",
+        }
+        if program == "irkit":
+            done = run_irkit(args, self.folder, env)
+        else:
+            assert program == "python", command.text
+            done = subprocess.run(
+                [sys.executable, *args],
+                cwd=self.folder,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         said = f"line {line}: $ {command.text}\n{done.stdout}{done.stderr}"
         shown = done.stderr if command.printed.startswith("error:") else done.stdout
         assert done.returncode == code, said

@@ -30,7 +30,7 @@ from irkit.passes import BUILTIN
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Phase, Pipeline, Registry, define_pass
 from tests.debug.reduce import wrong_passes
-from tests.draws import sampled
+from tests.draws import few_or_all, sampled
 from tests.passes.loop.kernels import kernel
 
 # The pass, its phase, the kernel, and how it fails.
@@ -156,7 +156,7 @@ def test_memory_of_a_scope_that_does_not_matter_becomes_global() -> None:
 
 
 def test_the_same_call_tries_the_same_candidates() -> None:
-    case, failure = found(wrong_passes.subtract, 2, kernel("TILE"))
+    case, failure = found(wrong_passes.subtract, 2, kernel("REUSED"))
     first, second = reduce(case, failure), reduce(case, failure)
     assert script(first.case.func) == script(second.case.func)
     assert first.candidates == second.candidates
@@ -192,7 +192,7 @@ def test_options_that_do_not_matter_go_back_to_their_defaults() -> None:
 
 
 def test_the_search_ends_at_its_limits() -> None:
-    case, failure = found(wrong_passes.subtract, 0, kernel("CONV_PADDED"))
+    case, failure = found(wrong_passes.subtract, 0, kernel("TILED_MATMUL"))
     started = time.process_time()
     late = reduce(case, failure, seconds=0.05)
     assert time.process_time() - started < 1
@@ -270,7 +270,7 @@ def test_large_inputs_are_in_a_file(tmp_path: Path) -> None:
 
 
 @given(prim_funcs())
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=few_or_all(5, 50), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_random_program_fails_in_the_same_way_when_reduced(func: PrimFunc) -> None:
     result = find_case(DEFAULT.insert(wrong_passes.lose_last, phase=0), func, samples=2)
     if result is None:
