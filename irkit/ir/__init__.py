@@ -73,6 +73,7 @@ from irkit.ir.analysis import (
     enclosing as enclosing,
     infer_regions as infer_regions,
     liveness as liveness,
+    statements as statements,
     uses_of as uses_of,
 )
 from irkit.ir.arith import (

@@ -1,10 +1,10 @@
 """Analyses of loop functions, each computed once per function and cached for its lifetime.
 
-Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
-writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
-on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about
-one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of
-variables are in ``arith``.
+Reading order: statements (in text order), enclosing (what surrounds one, and what ran before it),
+uses (what reads and writes what), regions (which part of a buffer is accessed), liveness,
+dependence; what those rest on: axes, value_numbering, boxes, digits, conflicts; then what passes
+ask about one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The
+ranges of variables are in ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
 weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks
@@ -76,6 +76,10 @@ from irkit.ir.analysis.regions import (
     block_reads as block_reads,
     block_writes as block_writes,
     infer_regions as infer_regions,
+)
+from irkit.ir.analysis.statements import (
+    StatementTable as StatementTable,
+    statements as statements,
 )
 from irkit.ir.analysis.uses import (
     UseTable as UseTable,
