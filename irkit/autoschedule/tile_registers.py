@@ -22,7 +22,7 @@ _SIDE = 16
 _ROW_BYTES = 64
 _MOST = 2
 """Tiles of sums along rows, and along columns, that are in registers at once."""
-_WORTH = 1 << 16
+_WORTH = 1 << 14
 """Products from which on packing is worth it."""
 
 
