@@ -7,7 +7,7 @@ from irkit.ir import Add, Axis, Block, Cast, Load, Mul, Store, as_int
 from irkit.schedule import BlockRef, Schedule
 
 
-class MatrixProduct(NamedTuple):
+class TwoFactors(NamedTuple):
     """A sum of products: ``rows`` is the operand that moves with ``row``, ``columns`` the one with
     ``column``, the last axis of the result; both move with ``reduced``."""
 
@@ -23,7 +23,7 @@ class MatrixProduct(NamedTuple):
         return size_of(self.row) * size_of(self.column) * size_of(self.reduced)
 
 
-def matrix_product_of(block: Block, store: Store) -> MatrixProduct | None:
+def matrix_product_of(block: Block, store: Store) -> TwoFactors | None:
     """Return the product of two matrices, or of batches of them, that a block computes."""
     factors = _factors(store)
     reduced = [axis for axis in block.axes if axis.kind == "reduce"]
@@ -40,7 +40,7 @@ def matrix_product_of(block: Block, store: Store) -> MatrixProduct | None:
     shared = {reduced[0].var} <= {*rows.indices} & {*columns.indices}
     if len(own) != 1 or not shared or store.indices[-2:] != (own[0].var, column.var):
         return None
-    return MatrixProduct(own[0], column, reduced[0], rows, columns)
+    return TwoFactors(own[0], column, reduced[0], rows, columns)
 
 
 def _factors(store: Store) -> tuple[Load, Load] | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.matrix_product import MatrixProduct, copy_of, matrix_product_of, size_of
+from irkit.autoschedule.matrix_product import TwoFactors, copy_of, matrix_product_of, size_of
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.ir import Axis, Block, Expr, Instruction, Load, Store, known_instructions
 from irkit.schedule import BlockRef, Schedule, only_store, pack_name
@@ -27,7 +27,7 @@ _WORTH = 1 << 14
 
 
 class _Tiles(NamedTuple):
-    product: MatrixProduct
+    product: TwoFactors
     intrinsic: str
     group: int
     high: int
@@ -76,7 +76,7 @@ def _tiles_of(block: Block, store: Store, machine: Machine) -> _Tiles | None:
 
 
 def _multiplies(
-    instruction: Instruction, product: MatrixProduct, store: Store, machine: Machine
+    instruction: Instruction, product: TwoFactors, store: Store, machine: Machine
 ) -> bool:
     """Return True if an instruction adds products of tiles of these types, on this machine."""
     signs = tuple(f"+{name}" for name in machine.features)

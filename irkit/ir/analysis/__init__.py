@@ -1,6 +1,6 @@
 """Analyses of loop functions, each computed once per function and cached for its lifetime.
 
-Reading order: statements (in text order), enclosing (what surrounds one, and what ran before it),
+Reading order: enclosing (all statements, what surrounds one, and what ran before it),
 uses (what reads and writes what), regions (which part of a buffer is accessed), liveness,
 dependence; what those rest on: axes, value_numbering, boxes, digits, conflicts; then what passes
 ask about one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The
@@ -43,7 +43,9 @@ from irkit.ir.analysis.dependence import (
 )
 from irkit.ir.analysis.enclosing import (
     EnclosingStmts as EnclosingStmts,
+    StatementTable as StatementTable,
     enclosing as enclosing,
+    statements as statements,
 )
 from irkit.ir.analysis.guarded_loads import (
     GuardedLoad as GuardedLoad,
@@ -76,10 +78,6 @@ from irkit.ir.analysis.regions import (
     block_reads as block_reads,
     block_writes as block_writes,
     infer_regions as infer_regions,
-)
-from irkit.ir.analysis.statements import (
-    StatementTable as StatementTable,
-    statements as statements,
 )
 from irkit.ir.analysis.uses import (
     UseTable as UseTable,

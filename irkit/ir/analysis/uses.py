@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from irkit.core import CHILDREN, USES, Node, analysis, binders, children, parts, uses
-from irkit.ir.analysis.statements import statements
+from irkit.ir.analysis.enclosing import statements
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc

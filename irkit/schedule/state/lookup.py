@@ -42,7 +42,7 @@ def path_to(func: PrimFunc, target: Stmt) -> list[Stmt]:
     return table.path(target)
 
 
-def conditions_around(func: PrimFunc, target: Node) -> list[Expr]:
+def conditions_around(func: PrimFunc, target: Stmt) -> list[Expr]:
     """List the conditions of the branches around a statement, as they hold there."""
     found: list[Expr] = []
     for stmt, inner in pairwise(path_to(func, target)):

@@ -11,7 +11,7 @@ from irkit.autoschedule import Machine, auto_schedule
 from irkit.codegen import assembly, complete_target, emit
 from irkit.core import Target
 from irkit.ir import interpret, verify
-from tests.autoschedule.test_instructions import FEATURES, arrays, product
+from tests.autoschedule.instructions.test_instructions import FEATURES, arrays, product
 from tests.draws import sampled
 
 MACHINE = Machine(features=(*FEATURES, "amx-int8", "amx-bf16"))
