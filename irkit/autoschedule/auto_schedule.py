@@ -23,6 +23,7 @@ from irkit.autoschedule.repeated_steps import repeated_steps
 from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
+from irkit.autoschedule.tile_registers import schedule_tile_registers
 from irkit.core import Node, ScheduleError, remark
 from irkit.ir import Block, PrimFunc, is_unscheduled, verify
 from irkit.schedule import BlockRef, Schedule
@@ -31,7 +32,12 @@ Rule = Callable[[Schedule, Block, Machine, Estimates], None]
 """Schedule a block for a machine and sizes that are assumed, or raise ScheduleError, or leave the
 schedule as it is."""
 
-_OF_REDUCTIONS: tuple[Rule, ...] = (schedule_dot_product, schedule_product, schedule_reduction)
+_OF_REDUCTIONS: tuple[Rule, ...] = (
+    schedule_tile_registers,
+    schedule_dot_product,
+    schedule_product,
+    schedule_reduction,
+)
 
 
 def auto_schedule(func: PrimFunc, machine: Machine = GENERIC, *, fewest: int = 0) -> PrimFunc:

@@ -8,21 +8,10 @@ from typing import NamedTuple
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.matrix_product import copy_of, matrix_product_of, size_of
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import Estimates, spatial_axes
-from irkit.ir import (
-    Add,
-    Axis,
-    Block,
-    Cast,
-    Expr,
-    Instruction,
-    Load,
-    Mul,
-    Store,
-    as_int,
-    known_instructions,
-)
+from irkit.ir import Axis, Block, Expr, Instruction, Load, Store, known_instructions
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, pack_name
 
 _ARCH, _SIGNED = "x86_64", "_signed"
@@ -85,45 +74,15 @@ def schedule_dot_product(
 def dot_product_of(block: Block, store: Store, machine: Machine) -> DotProduct | None:
     """Return how an instruction of the machine computes a block; None if none can, or if it is not
     worth packing."""
-    factors = _factors(store)
-    reduced = [axis for axis in block.axes if axis.kind == "reduce"]
-    spatial = spatial_axes(block)
-    extents = [as_int(axis.extent) for axis in block.axes]
-    if factors is None or len(reduced) != 1 or len(spatial) < 2 or None in extents:
-        return None
-    rows, columns = factors
-    column = spatial[-1]
-    inside = [axis for axis in spatial[:-1] if axis.var in rows.indices]
-    if column.var in rows.indices or column.var not in columns.indices:
-        return None
-    own = [axis for axis in inside if axis.var not in columns.indices]
-    shared = {reduced[0].var} <= {*rows.indices} & {*columns.indices}
-    if len(own) != 1 or not shared or store.indices[-2:] != (own[0].var, column.var):
-        return None
-    row = own[0]
-    work = _size(row) * _size(column) * _size(reduced[0])
-    if _size(row) < _FEWEST_ROWS or work < _WORTH:
+    product = matrix_product_of(block, store)
+    if product is None or size_of(product.row) < _FEWEST_ROWS or product.work < _WORTH:
         return None
     for instruction in known_instructions():
-        name = _name(instruction, rows, columns, store, machine)
-        if name and instruction.dtype.lanes < 2 * _size(column):
+        name = _name(instruction, product.rows, product.columns, store, machine)
+        if name and instruction.dtype.lanes < 2 * size_of(product.column):
             lanes, group = instruction.dtype.lanes, instruction.types[1].lanes
-            return DotProduct(row, column, reduced[0], rows, columns, name, lanes, group)
+            return DotProduct(*product, name, lanes, group)
     return None
-
-
-def _factors(store: Store) -> tuple[Load, Load] | None:
-    """Return the two loads whose product is added, each converted to the type of the sum."""
-    value = store.value
-    if not isinstance(value, Add) or not isinstance(value.b, Mul):
-        return None
-    if not isinstance(value.a, Load) or value.a.buffer is not store.buffer:
-        return None
-    loads = [each.value if isinstance(each, Cast) else each for each in (value.b.a, value.b.b)]
-    first, second = loads
-    if not isinstance(first, Load) or not isinstance(second, Load):
-        return None
-    return None if first.buffer is second.buffer else (first, second)
 
 
 def _name(
@@ -142,10 +101,6 @@ def _name(
     return name + _SIGNED if rows.dtype == b and "vpdpbusd" in name else ""
 
 
-def _size(axis: Axis) -> int:
-    return as_int(axis.extent) or 0
-
-
 def _tile(found: DotProduct, machine: Machine) -> _Tile:
     """Choose the tile that takes the fewest steps, padding included: a step multiplies each row by
     each vector, and loads both."""
@@ -158,8 +113,8 @@ def _tile(found: DotProduct, machine: Machine) -> _Tile:
     ]
 
     def cost(tile: _Tile) -> float:
-        high = -(-_size(found.row) // tile.rows)
-        wide = -(-_size(found.column) // (tile.vectors * found.lanes))
+        high = -(-size_of(found.row) // tile.rows)
+        wide = -(-size_of(found.column) // (tile.vectors * found.lanes))
         return high * wide * (tile.rows * tile.vectors + 0.75 * (tile.rows + tile.vectors) + 1)
 
     return min(tiles, key=cost)
@@ -172,7 +127,7 @@ def _pack_rows(
     if found.rows.indices[-1] is found.reduced.var:
         return
     at = found.rows.indices.index(found.reduced.var)
-    copy = _copy(sch, ref, block, found.rows, copies)
+    copy = copy_of(sch, ref, block, found.rows, copies)
 
     def last(*indices: Expr) -> list[Expr]:
         return [*indices[:at], *indices[at + 1 :], indices[at]]
@@ -211,14 +166,6 @@ def _pack_columns(
     else:
         sch.vectorize(near_k)
         sch.unroll(near_j)
-
-
-def _copy(
-    sch: Schedule, ref: BlockRef, block: Block, load: Load, copies: dict[str, BlockRef]
-) -> BlockRef:
-    """Return the block that pads an operand, or a new one that copies it."""
-    known = copies.get(f"{block.name}_pad_{load.buffer.name}")
-    return sch.cache_read(ref, load.buffer.name) if known is None else known
 
 
 def _tile_loops(

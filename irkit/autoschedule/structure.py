@@ -21,6 +21,7 @@ from irkit.ir import (
     evaluate,
     is_const,
     simplify,
+    statements,
     trip_count,
 )
 from irkit.schedule import Schedule, variables
@@ -53,7 +54,7 @@ def divides(number: int, extent: Expr) -> bool:
 
 
 def blocks_of(sch: Schedule) -> list[Block]:
-    return list(walk(sch.func, on=Block))
+    return list(statements(sch.func).blocks)
 
 
 def operations(root: Stmt) -> int | None:

@@ -73,6 +73,7 @@ from irkit.ir.analysis import (
     enclosing as enclosing,
     infer_regions as infer_regions,
     liveness as liveness,
+    statements as statements,
     uses_of as uses_of,
 )
 from irkit.ir.arith import (
@@ -200,7 +201,9 @@ from irkit.ir.instructions import (
     define_instruction as define_instruction,
     expand_instructions as expand_instructions,
     find_instruction as find_instruction,
+    instructions_want_memory as instructions_want_memory,
     known_instructions as known_instructions,
+    memory_problem as memory_problem,
 )
 from irkit.ir.interp import (
     ElementWrite as ElementWrite,

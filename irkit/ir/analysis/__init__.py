@@ -1,10 +1,10 @@
 """Analyses of loop functions, each computed once per function and cached for its lifetime.
 
-Reading order: enclosing (what surrounds a statement, and what ran before it), uses (what reads and
-writes what), regions (which part of a buffer is accessed), liveness, dependence; what those rest
-on: axes, value_numbering, boxes, digits, conflicts; then what passes ask about
-one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The ranges of
-variables are in ``arith``.
+Reading order: enclosing (all statements, what surrounds one, and what ran before it),
+uses (what reads and writes what), regions (which part of a buffer is accessed), liveness,
+dependence; what those rest on: axes, value_numbering, boxes, digits, conflicts; then what passes
+ask about one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The
+ranges of variables are in ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
 weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks
@@ -43,7 +43,9 @@ from irkit.ir.analysis.dependence import (
 )
 from irkit.ir.analysis.enclosing import (
     EnclosingStmts as EnclosingStmts,
+    StatementTable as StatementTable,
     enclosing as enclosing,
+    statements as statements,
 )
 from irkit.ir.analysis.guarded_loads import (
     GuardedLoad as GuardedLoad,

@@ -1,6 +1,9 @@
 """Which statements read and write each variable and buffer."""
 
-from irkit.core import CHILDREN, USES, Node, analysis, binders, children, parts, uses, walk
+from functools import cached_property
+
+from irkit.core import CHILDREN, USES, Node, analysis, binders, children, parts, uses
+from irkit.ir.analysis.enclosing import statements
 from irkit.ir.buffer import Buffer
 from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc
@@ -12,26 +15,34 @@ class UseTable:
 
     A statement uses what its own expressions and accesses name, not what the statements below it
     use. Reads and writes are those of the buffer named; ``memory`` tells which buffers share
-    memory.
+    memory. Each table is made when it is first asked for.
     """
 
-    def __init__(self, body: Stmt) -> None:
-        self._binders: dict[Node, Stmt] = {}
-        self._reads: dict[Node, dict[Stmt, None]] = {}
-        self._writes: dict[Node, dict[Stmt, None]] = {}
-        self._sources: dict[Buffer, Buffer] = {}
-        for stmt in walk(body, Stmt):
-            self._add(stmt)
+    def __init__(self, stmts: tuple[Stmt, ...]) -> None:
+        self._stmts = stmts
+        self._sources: dict[Buffer, Buffer] = {
+            stmt.buffer: stmt.source for stmt in stmts if isinstance(stmt, View)
+        }
 
-    def _add(self, stmt: Stmt) -> None:
-        for symbol in _bound(stmt):
-            self._binders[symbol] = stmt
-        if isinstance(stmt, View):
-            self._sources[stmt.buffer] = stmt.source
-        if isinstance(stmt, Store):
-            self._writes.setdefault(stmt.buffer, {})[stmt] = None
-        for used in symbols_read(stmt):
-            self._reads.setdefault(used, {})[stmt] = None
+    @cached_property
+    def _binders(self) -> dict[Node, Stmt]:
+        return {symbol: stmt for stmt in self._stmts for symbol in _bound(stmt)}
+
+    @cached_property
+    def _reads(self) -> dict[Node, dict[Stmt, None]]:
+        found: dict[Node, dict[Stmt, None]] = {}
+        for stmt in self._stmts:
+            for used in symbols_read(stmt):
+                found.setdefault(used, {})[stmt] = None
+        return found
+
+    @cached_property
+    def _writes(self) -> dict[Node, dict[Stmt, None]]:
+        found: dict[Node, dict[Stmt, None]] = {}
+        for stmt in self._stmts:
+            if isinstance(stmt, Store):
+                found.setdefault(stmt.buffer, {})[stmt] = None
+        return found
 
     def binder(self, symbol: Var | Buffer) -> Stmt | None:
         """Return the statement that introduces a symbol, or None for parameters and what they
@@ -61,7 +72,7 @@ class UseTable:
 @analysis
 def uses_of(func: PrimFunc) -> UseTable:
     """Return which statements read and write each variable and buffer of a function."""
-    return UseTable(func.body)
+    return UseTable(statements(func).all)
 
 
 def symbols_read(stmt: Stmt) -> set[Node]:

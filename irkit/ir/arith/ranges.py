@@ -2,12 +2,12 @@
 
 from typing import cast
 
-from irkit.core import Node, analysis, children, walk
+from irkit.core import STATEMENTS, Node, analysis, walk
 from irkit.ir.arith.bounds import bounds
 from irkit.ir.arith.interval import Interval, Ranges, limits
-from irkit.ir.expr import Expr, Var
+from irkit.ir.expr import Var
 from irkit.ir.function import PrimFunc
-from irkit.ir.stmt import Block, For, Let, Stmt
+from irkit.ir.stmt import Block, For, Let, Stmt, Store
 
 
 def loop_ranges(root: PrimFunc | Stmt, outer: Ranges | None = None) -> dict[Var, Interval]:
@@ -43,7 +43,9 @@ def _collect(root: PrimFunc | Stmt, known: dict[Var, Interval]) -> dict[Var, Int
             _add_axes(node, known)
         elif isinstance(node, Let) and node.value.dtype.is_integer:
             known[node.var] = _open(bounds(node.value, known), node.var)
-        stack.extend(child for child in children(node)[::-1] if not isinstance(child, Expr))
+        if node.__class__ is not Store:
+            below = STATEMENTS[node.__class__](node)
+            stack += [each for each in below[::-1] if not each.expression]
     return known
 
 

@@ -13,6 +13,7 @@ from irkit.ir.dtype import DType
 from irkit.ir.expr import Expr
 from irkit.ir.function import PrimFunc
 from irkit.ir.intrinsics import INTRINSICS, InstructionCall
+from irkit.ir.scopes import scope_problem
 from irkit.ir.stmt import Assert
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*_[a-z0-9_]*\Z")
@@ -39,6 +40,10 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     ``c`` is the code for a C compiler, if there is any: statements that read operands and write the
     result through pointers to their elements, ``{x}``; lines that begin with ``#`` stand before the
     function. LLVM's code is not made of it.
+
+    ``scopes`` are the memory scopes that it wants its operands to be loaded from and its result to
+    be stored in, one name for each parameter of the meaning, with an empty one for any; without
+    them, all may be anywhere.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     arch: str
     features: tuple[str, ...] = ()
     c: str = ""
+    scopes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         reason = self._problem()
@@ -108,6 +114,11 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
             return "its meaning calls an instruction, or can fail"
         if self.dtype.lanes < 2:
             return "its result must be a vector"
+        if self.scopes and len(self.scopes) != len(params):
+            return f"it has {len(self.scopes)} memory scopes for {len(params)} parameters"
+        for problem in map(scope_problem, filter(None, self.scopes)):
+            if problem is not None:
+                return ". ".join(problem)
         known = {param.name for param in params[:-1]}
         for line in self.llvm.strip().splitlines():
             named, _, text = line.strip().rpartition(" = ")

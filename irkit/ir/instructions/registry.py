@@ -34,6 +34,11 @@ def known_instructions() -> tuple[Instruction, ...]:
     return (*_shipped().values(), *_DEFINED.values())
 
 
+def instructions_want_memory() -> bool:
+    """Return True if an instruction that this process defined names memory scopes."""
+    return any(row.scopes for row in _DEFINED.values())
+
+
 @cache
 def _shipped() -> dict[str, Instruction]:
     rows = (*dot_products(), *fused_products(), *tile_products(), *interleaves())

@@ -15,6 +15,8 @@ def instruction_text(row: Instruction) -> str:
     """Return the text of an instruction, which ``parse_instruction`` reads."""
     values = (row.name, row.llvm, row.arch, row.features, row.c)
     attrs = (*row.meaning.attrs, *zip(_FIELDS, values, strict=True))
+    if row.scopes:
+        attrs = (*attrs, ("scopes", row.scopes))
     return script(row.meaning.replace(attrs=attrs))
 
 
@@ -27,8 +29,10 @@ def parse_instruction(text: str) -> Instruction:
     attrs = dict(func.attrs)
     values = [attrs.pop(field, None) for field in _FIELDS]
     name, llvm, arch, features, c = values
+    scopes = attrs.pop("scopes", ())
     words = features if isinstance(features, tuple) else None
-    named = [name, llvm, arch, c, *(words or ())]
+    wanted = scopes if isinstance(scopes, tuple) else (None,)
+    named = [name, llvm, arch, c, *(words or ()), *wanted]
     if words is None or not all(isinstance(value, str) for value in named):
         raise IRKitError(
             f"this text is no instruction: expected a loop function with the attributes "
@@ -36,5 +40,11 @@ def parse_instruction(text: str) -> Instruction:
         )
     meaning = func.replace(attrs=tuple(attrs.items()))
     return Instruction(
-        str(name), meaning, str(llvm), str(arch), tuple(str(word) for word in words), str(c)
+        str(name),
+        meaning,
+        str(llvm),
+        str(arch),
+        tuple(str(word) for word in words),
+        str(c),
+        tuple(str(scope) for scope in wanted),
     )

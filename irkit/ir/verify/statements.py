@@ -7,7 +7,8 @@ from irkit.core import MAX_PROBLEMS, Node, Problem, check_fields, deep_recursion
 from irkit.ir.build import as_int, evaluates
 from irkit.ir.dtype import DType
 from irkit.ir.function import PrimFunc
-from irkit.ir.intrinsics import MAX_CLOCKS, Call
+from irkit.ir.instructions import memory_problem
+from irkit.ir.intrinsics import MAX_CLOCKS, Call, InstructionCall
 from irkit.ir.stmt import (
     AXIS_KINDS,
     LOOP_KINDS,
@@ -84,6 +85,10 @@ def _store(checker: LoopChecker, stmt: Store) -> None:
         checker.report(found)
     elif kind != wanted:
         checker.report(f"a {kind} is stored in buffer {buffer.name!r}; expected {wanted}")
+    elif isinstance(stmt.value, InstructionCall):
+        found = memory_problem(stmt)
+        if found is not None:
+            checker.report(found)
 
 
 def _for(checker: LoopChecker, stmt: For) -> None:

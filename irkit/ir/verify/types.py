@@ -22,7 +22,7 @@ from irkit.ir.expr import (
     Not,
     Var,
 )
-from irkit.ir.instructions import find_instruction
+from irkit.ir.instructions import find_instruction, memory_problem
 from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
 
 TypeProblem = str | None
@@ -108,7 +108,8 @@ def _instruction(node: InstructionCall) -> TypeProblem:
     row = find_instruction(node.name)
     if row is None:
         return f"there is no instruction {node.name!r}"
-    return row.argument_problem(node.args) or _result(node, row.dtype)
+    problem = row.argument_problem(node.args) or _result(node, row.dtype)
+    return problem or memory_problem(node)
 
 
 def _listed(types: dict[DType, None]) -> str:

@@ -15,6 +15,7 @@ from irkit.ir import (
     dependences,
     replace_stmts,
     seq,
+    statements,
     uses_of,
 )
 from irkit.schedule.analysis.accesses import read_by, variables, written_by
@@ -106,7 +107,7 @@ def _check_writer(old: _Pair, new: _Pair, buffer: str, what: str) -> None:
 
 
 def _comes_first(func: PrimFunc, block: Block, other: Block) -> bool:
-    blocks = list(walk(func, on=Block))
+    blocks = statements(func).blocks
     return blocks.index(other) < blocks.index(block)
 
 
@@ -119,7 +120,7 @@ def _others(func: PrimFunc, block: Block) -> list[Block]:
     """List the blocks that neither contain a block nor are inside it."""
     around = {id(stmt) for stmt in path_to(func, block)}
     inside = {id(each) for each in walk(block, on=Block)}
-    return [b for b in walk(func, on=Block) if id(b) not in around and id(b) not in inside]
+    return [b for b in statements(func).blocks if id(b) not in around and id(b) not in inside]
 
 
 def check_readers_stay(old: PrimFunc, new: PrimFunc, name: str, what: str) -> None:

@@ -17,6 +17,7 @@ from irkit.ir import (
     Store,
     Var,
     dependences,
+    statements,
     uses_of,
 )
 from irkit.schedule.analysis.accesses import variables
@@ -27,7 +28,7 @@ def check_shared(func: PrimFunc, primitive: str) -> None:
 
     Raises: ScheduleError at the thread loop.
     """
-    for loop in walk(func, on=For):
+    for loop in statements(func).loops:
         if not loop.thread.startswith("threadIdx"):
             continue
         allocated = {allocate.buffer for allocate in walk(loop.body, on=Allocate)}

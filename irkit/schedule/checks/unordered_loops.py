@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from irkit.core import ScheduleError, equal, substitute, symbols_bound, walk
-from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Stmt, Store, Var, uses_of
+from irkit.ir import Block, Buffer, Expr, For, Load, PrimFunc, Stmt, Store, Var, statements, uses_of
 from irkit.ir.threads import is_block_loop, met_memory
 from irkit.schedule.analysis.accesses import at_own_axes, variables
 from irkit.schedule.state.lookup import path_to
@@ -38,7 +38,7 @@ def check_meetings(before: PrimFunc, after: PrimFunc, primitive: str) -> None:
     """
     if primitive in ONLY_MARKS:
         return
-    bodies = {loop.var: loop.body for loop in walk(before.body, on=For)}
+    bodies = {loop.var: loop.body for loop in statements(before).loops}
     # What the body of a loop does was asked before, or when the loop was marked.
     changed = [loop for loop in _unordered(after) if bodies.get(loop.var) is not loop.body]
     found = _overlaps(after, changed)
@@ -77,7 +77,7 @@ def _reason(loop: For, buffer: Buffer) -> str:
 def _unordered(func: PrimFunc) -> list[For]:
     return [
         loop
-        for loop in walk(func.body, on=For)
+        for loop in statements(func).loops
         if loop.kind in ("parallel", "vectorized") or is_block_loop(loop)
     ]
 

@@ -6,7 +6,7 @@ references need no forwarding.
 
 from itertools import pairwise
 
-from irkit.core import STATEMENTS, Node, ScheduleError, children, deep_recursion, uses, walk
+from irkit.core import Node, ScheduleError, children, uses, walk
 from irkit.ir import (
     Allocate,
     Block,
@@ -20,6 +20,7 @@ from irkit.ir import (
     Var,
     View,
     logical_not,
+    statements,
 )
 from irkit.schedule.state.references import BlockRef, LoopRef
 
@@ -34,27 +35,14 @@ def nest_of(func: PrimFunc, block: Block) -> Stmt:
     return top
 
 
-def path_to(func: PrimFunc, target: Node) -> list[Stmt]:
+def path_to(func: PrimFunc, target: Stmt) -> list[Stmt]:
     """List the statements from the body of ``func`` down to ``target``, which is the last."""
-    path: list[Stmt] = []
-
-    def leads_to(stmt: Stmt) -> bool:
-        path.append(stmt)
-        if stmt is target:
-            return True
-        for inner in STATEMENTS[stmt.__class__](stmt):
-            if isinstance(inner, Stmt) and leads_to(inner):
-                return True
-        path.pop()
-        return False
-
-    with deep_recursion:
-        found = leads_to(func.body)
-    assert found, "the statement is not part of the function"
-    return path
+    table = statements(func)
+    assert target in table, "the statement is not part of the function"
+    return table.path(target)
 
 
-def conditions_around(func: PrimFunc, target: Node) -> list[Expr]:
+def conditions_around(func: PrimFunc, target: Stmt) -> list[Expr]:
     """List the conditions of the branches around a statement, as they hold there."""
     found: list[Expr] = []
     for stmt, inner in pairwise(path_to(func, target)):
@@ -68,9 +56,10 @@ def find_block(func: PrimFunc, name: str) -> Block:
 
     Raises: ScheduleError if there is none, or several.
     """
-    named = [block for block in walk(func, on=Block) if block.name == name]
+    blocks = statements(func).blocks
+    named = [block for block in blocks if block.name == name]
     if len(named) != 1:
-        known = ", ".join(sorted({block.name for block in walk(func, on=Block)})) or "none"
+        known = ", ".join(sorted({block.name for block in blocks})) or "none"
         what = "no block" if not named else f"{len(named)} blocks"
         raise ScheduleError(f"{func.name} has {what} named {name!r}; it has: {known}")
     return named[0]
@@ -82,9 +71,9 @@ def find_loop(func: PrimFunc, var: Var) -> For:
     Raises: ScheduleError if there is no such loop any more, for example because it was split or
     fused.
     """
-    for loop in walk(func, on=For):
-        if loop.var is var:
-            return loop
+    loop = statements(func).loop(var)
+    if loop is not None:
+        return loop
     raise ScheduleError(
         f"{func.name} has no loop {var.name!r} any more",
         hint="After split or fuse, use the loops that the primitive returned.",
@@ -142,4 +131,5 @@ def blocks_below(stmt: Stmt) -> list[Block]:
 
 def allocation(func: PrimFunc, buffer: Buffer) -> Allocate | None:
     """Return the allocation of an intermediate buffer; None for a parameter."""
-    return next((stmt for stmt in walk(func, on=Allocate) if stmt.buffer is buffer), None)
+    found = (stmt for stmt in statements(func).all if isinstance(stmt, Allocate))
+    return next((stmt for stmt in found if stmt.buffer is buffer), None)

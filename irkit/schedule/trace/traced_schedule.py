@@ -16,10 +16,10 @@ from irkit.core import (
     Span,
     analysis,
     current_recorder,
-    rewrite,
+    deep_recursion,
     user_span,
 )
-from irkit.ir import Buffer, Expr, PrimFunc, Stmt, as_scheduled, verify
+from irkit.ir import Buffer, Expr, PrimFunc, Stmt, as_scheduled, map_below, statements, verify
 from irkit.schedule.arguments.builtin_intrinsics import builtin_intrinsics
 from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics
@@ -264,10 +264,12 @@ class TracedSchedule:
         """Add the step to the span of each new statement, and check the function."""
         if self._func is before:
             return
+        name = f"{primitive}#{len(self._steps) + 1}"
+        # Stamp before checking: the next primitive asks for the same analyses of that function.
+        self._func = _stamped(self._func, before, name, origin)
         check_scopes(self._func, primitive)
         check_shared(self._func, primitive)
         check_meetings(before, self._func, primitive)
-        self._func = _stamped(self._func, f"{primitive}#{len(self._steps) + 1}", origin)
         if self._check != "off":
             problems = verify(self._func)
             assert not problems, f"{primitive} made IR that does not verify: {problems}"
@@ -347,19 +349,31 @@ def _with_map_text(values: tuple[Value, ...]) -> tuple[Value, ...]:
     )
 
 
-def _stamped(func: PrimFunc, name: str, origin: Span) -> PrimFunc:
+def _stamped(func: PrimFunc, before: PrimFunc, name: str, origin: Span) -> PrimFunc:
     """Complete the spans of the statements that a primitive made: add the step and the user's
-    line."""
-    done: dict[int, Span] = {}
+    line. What was there ``before`` is not visited."""
+    old = statements(before)
+    spans: dict[int, Span] = {}
+    made: dict[Stmt, Stmt] = {}
 
-    def stamp(stmt: Stmt) -> Stmt | None:
-        span = stmt.span
-        if span is None or span.kind != "schedule" or "#" in span.name:
-            return None
-        made = done.get(id(span))
-        if made is None:
-            made = Span("schedule", name, origin.file, origin.line, parent=span.parent)
-            done[id(span)] = made
-        return stmt.replace(span=made)
+    def stamped(stmt: Stmt) -> Stmt:
+        if stmt in old:
+            return stmt
+        known = made.get(stmt)
+        if known is None:
+            known = made[stmt] = _with_span(map_below(stmt, stamped), spans, name, origin)
+        return known
 
-    return rewrite(func, stamp, on=Stmt)
+    with deep_recursion:
+        return func.replace(body=stamped(func.body))
+
+
+def _with_span(stmt: Stmt, spans: dict[int, Span], name: str, origin: Span) -> Stmt:
+    span = stmt.span
+    if span is None or span.kind != "schedule" or "#" in span.name:
+        return stmt
+    known = spans.get(id(span))
+    if known is None:
+        known = Span("schedule", name, origin.file, origin.line, parent=span.parent)
+        spans[id(span)] = known
+    return stmt.replace(span=known)
