@@ -8,6 +8,9 @@ from irkit.autoschedule.auto_schedule import (
     automatic_schedule as automatic_schedule,
     directed_schedule as directed_schedule,
 )
+from irkit.autoschedule.epilogue import (
+    epilogue_of as epilogue_of,
+)
 from irkit.autoschedule.inline import (
     inline_stages as inline_stages,
 )

@@ -32,9 +32,9 @@ from irkit.tune import (
     TuneProgress,
     TuneResult,
     fingerprint,
-    loops_of_task,
     read_autotvm,
     read_records,
+    resumed_task,
     task,
     tune_all,
     tuning_page,
@@ -183,7 +183,7 @@ def tune_(subject: str | None, wanted: _TuneFlags) -> None:
     if wanted.report is not None:
         with atomic_write(wanted.report) as made:
             made.write_text(tuning_page(results), "utf-8")
-    _summary(tasks, results, output)
+    _summary(tasks, results, output, timed=wanted.seconds is not None)
 
 
 def _startup() -> float:
@@ -219,10 +219,9 @@ def _tasks(subject: str | None, wanted: _TuneFlags, known: Records | None) -> li
     if subject is None:
         if known is None:
             raise click.UsageError("name what to tune, or records with --resume")
-        return [_of_line(each.loops, each.name) for each in known.tasks.values()]
+        return [resumed_task(each, threads=wanted.threads) for each in known.tasks.values()]
     if ":" in subject and not Path(subject).exists():
-        arguments = json.loads(f"[{wanted.arguments}]")
-        return [task(subject, arguments, threads=wanted.threads)]
+        return [task(subject, _arguments(wanted.arguments), threads=wanted.threads)]
     program = read_program(subject, fixed_inputs(wanted.shapes, wanted.values))
     if program.is_of_graphs:
         seconds = None if wanted.profile is None else _seconds(wanted.profile)
@@ -237,8 +236,15 @@ def _tasks(subject: str | None, wanted: _TuneFlags, known: Records | None) -> li
     return [task(each, threads=wanted.threads) for each in found]
 
 
-def _of_line(text: str, name: str) -> Task:
-    return task(loops_of_task(text), name=name)
+def _arguments(text: str) -> list[object]:
+    """Return the arguments of a template."""
+    try:
+        found: list[object] = json.loads(f"[{text}]")
+    except ValueError as error:
+        raise click.UsageError(
+            f"--args {text!r} is not JSON: {error}; write numbers with commas, and text in quotes"
+        ) from None
+    return found
 
 
 def _seconds(path: str) -> dict[str, float]:
@@ -324,7 +330,9 @@ def _line(progress: TuneProgress) -> str:
     )
 
 
-def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -> None:
+def _summary(
+    tasks: list[Task], results: list[TuneResult], output: str | None, *, timed: bool
+) -> None:
     for each in results:
         found = (
             f"{each.speedup:.2f} times as fast ({each.low:.2f} to {each.high:.2f})"
@@ -342,5 +350,9 @@ def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -
             click.echo(f"  with {', '.join(f'{n} = {v}' for n, v in first.values.items())}")
     if len(results) < len(tasks):
         click.echo(f"{len(tasks) - len(results)} tasks are left: the time was up")
-    if output is not None:
+    if output is not None and any(each.improved for each in results):
         click.echo(f"{output}: apply the winners with --records {output}")
+    elif output is not None:
+        click.echo(f"{output}: nothing won, so --records {output} changes nothing")
+    if timed:
+        click.echo("with --time, another run may reach other candidates; --trials reaches the same")

@@ -51,20 +51,35 @@ class BenchSettings(msgspec.Struct, frozen=True):
     lower: str = LOWER
 
 
-class Bench:
-    """Builders and a runner for one task."""
+class BenchProcesses:
+    """Processes that build, and one that runs: they may serve one task after another."""
 
-    def __init__(self, task: Task, settings: BenchSettings) -> None:
+    def __init__(self, settings: BenchSettings) -> None:
+        limits = Limits(settings.seconds, settings.memory)
+        self.workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
+        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory))
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in (*self.workers, self.runner):
+            worker.close()
+
+
+class Bench:
+    """Builders and a runner for one task. Processes that are given outlive it."""
+
+    def __init__(
+        self, task: Task, settings: BenchSettings, processes: BenchProcesses | None = None
+    ) -> None:
         self.task, self.settings = task, settings
         self._packed = pickle.dumps(task.space, protocol=5)
-        limits = Limits(settings.seconds, settings.memory)
+        used = processes or BenchProcesses(settings)
+        self._owned = used if processes is None else None
         self._builders: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
+        self._workers, self._runner = used.workers, used.runner
         for worker in self._workers:
             self._builders.put(worker)
         self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
-        slow = Limits(max(settings.seconds, 60.0), settings.memory)
-        self._runner = _Worker(slow)
         self._ready = 0
         self._reference: CandidateCode | None = None
         self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
@@ -78,10 +93,10 @@ class Bench:
         self.close()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes that are its own."""
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for worker in (*self._workers, self._runner):
-            worker.close()
+        if self._owned is not None:
+            self._owned.close()
 
     def run(
         self,

@@ -160,6 +160,8 @@ class _Run:
             self.population.skip(each.values)
             if each.verdict == "ok" and each.measure is not None:
                 self._score(each.values, each.score, each.measure.seconds)
+            elif each.verdict not in ("time-out", "skipped"):
+                self.population.refused(each.values)
 
     def _search(self, session: Session) -> None:
         deadline = None
@@ -225,6 +227,8 @@ class _Run:
         self._write(proposal.values, "search", outcome, score, origin)
         if found is None or outcome.verdict != "ok":
             self.progress.failures[outcome.verdict] += 1
+            if outcome.verdict != "time-out":
+                self.population.refused(proposal.values)
             self._tell(self.records[-1])
             return self.reigning
         self._score(proposal.values, score, found.seconds)

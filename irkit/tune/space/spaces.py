@@ -17,6 +17,7 @@ from irkit.autoschedule import (
     automatic_schedule,
     blocks_of,
     directed_schedule,
+    epilogue_of,
     inline_stages,
     operations,
     plan_of,
@@ -108,10 +109,13 @@ class RuleSpace:
             sch = Schedule(self.func, check="off")
             _place_stages(sch, dict(key))
             whole = operations(sch.func.body) or 1
+            blocks = blocks_of(sch)
+            ends = {name for each in blocks if (name := _epilogue(sch, each))}
             self._known[key] = tuple(
                 group
-                for block in blocks_of(sch)
-                if (group := _group(block, self.machine, whole)) is not None
+                for block in blocks
+                if block.name not in ends
+                and (group := _group(sch, block, self.machine, whole)) is not None
             )
         return self._known[key]
 
@@ -273,13 +277,30 @@ def _place_stages(sch: Schedule, moved: Mapping[str, str]) -> None:
             sch.compute_at(ref, loops[at])
 
 
-def _group(block: Block, machine: Machine, whole: int) -> Group | None:
+def _epilogue(sch: Schedule, block: Block) -> str:
+    """Return the name of the block that is scheduled with a reduction; empty if there is none."""
+    store = only_store(block)
+    found = None if block.init is None or store is None else epilogue_of(sch, block, store)
+    return "" if found is None else found.name
+
+
+def _shared_loops(sch: Schedule, block: Block) -> int:
+    """Return how many of the loops around a block contain others, or are not loops of its axes."""
+    loops = sch.get_loops(BlockRef(block.name))
+    shared = sum(len(sch.get_child_blocks(loop)) > 1 for loop in loops)
+    return max(shared, len(loops) - len(block.axes))
+
+
+def _group(sch: Schedule, block: Block, machine: Machine, whole: int) -> Group | None:
     """Return the sketches of a block; None if it has none, or hardly matters."""
     work = work_of_block(block)
     if work is None or work.points < _SMALL * whole:
         return None
-    own: list[Sketch] = [*product_sketches(block, machine), *tile_sketches(block, machine)]
-    own += pointwise_sketches(block, machine)
+    shared = _shared_loops(sch, block)
+    own: list[Sketch] = []
+    if not shared:
+        own += [*product_sketches(block, machine), *tile_sketches(block, machine)]
+    own += pointwise_sketches(block, machine, shared)
     if not own:
         return None
     return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))
