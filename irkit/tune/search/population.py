@@ -152,9 +152,17 @@ def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
 
 _KNOBS = (
     "sketch", "turned", "rows", "vectors", "lanes", "packed", "stacked", "by_rows", "unroll",
-    "columns", "row", "order", "stage",
+    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused",
 )  # fmt: skip
-_WORDS = {"panels": 1.0, "dots": 2.0, "tile": 3.0, "pointwise": 4.0, "inline": 1.0, "root": 2.0}
+_WORDS = {
+    "panels": 1.0,
+    "dots": 2.0,
+    "tile": 3.0,
+    "pointwise": 4.0,
+    "inline": 1.0,
+    "root": 2.0,
+    "lanes": 5.0,
+}
 
 
 def _column(value: Any) -> float:

@@ -5,7 +5,8 @@ is about where stage ``x`` is computed. What is not decided, the standard rules 
 at all are the default.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -19,6 +20,7 @@ from irkit.autoschedule import (
     directed_schedule,
     epilogue_of,
     inline_stages,
+    mark_parallel,
     operations,
     plan_of,
     product_of,
@@ -29,9 +31,11 @@ from irkit.ir import Block, PrimFunc, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
 from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
 from irkit.tune.records import Values
+from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
 from irkit.tune.space.product_sketches import product_sketches
 from irkit.tune.space.sketch import AutoSketch, Group, Sketch
+from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
 from irkit.tune.space.tile_sketch import tile_sketches
 from irkit.tune.templates import Template
 
@@ -115,25 +119,31 @@ class RuleSpace:
                 group
                 for block in blocks
                 if block.name not in ends
-                and (group := _group(sch, block, self.machine, whole)) is not None
+                and (group := _group(sch, block, self.machine, whole, self.threads)) is not None
             )
+            if self.threads > 1 and THREADS not in {block.name for block in blocks}:
+                self._known[key] += (thread_group(),)
         return self._known[key]
 
     def derive(self, values: Mapping[str, Any]) -> Candidate:
         first = {key: str(each) for key, each in values.items() if key.endswith(".stage")}
         rules: dict[str, Rule] = {}
+        threads: Callable[[Schedule], None] = mark_parallel
         for group in self.groups(values):
-            sketch, setting = setting_of(group, values)
-            rule = sketch.rule(setting)
+            sketch, setting = setting_of(group, values)  # Older records have fewer knobs.
+            whole = {knob: options[0] for knob, options in sketch.knobs.items()} | setting
+            rule = sketch.rule(whole)
             if rule is not None:
                 rules[group.name] = rule
+            if isinstance(sketch, ThreadSketch):
+                threads = partial(sketch.mark, setting=whole)
         moved = {key: each for key, each in first.items() if each != "auto"}
-        if not rules and not moved:
+        if not rules and not moved and threads is mark_parallel:
             made = automatic_schedule(self.func, self.machine)
             if made is None:
                 return Candidate(self.func, ScheduleTrace())
             return Candidate(made.func, made.trace)
-        directions = Directions(lambda sch: _place_stages(sch, moved), rules)
+        directions = Directions(lambda sch: _place_stages(sch, moved), rules, threads)
         return checked(directed_schedule(self.func, self.machine, directions))
 
 
@@ -291,7 +301,7 @@ def _shared_loops(sch: Schedule, block: Block) -> int:
     return max(shared, len(loops) - len(block.axes))
 
 
-def _group(sch: Schedule, block: Block, machine: Machine, whole: int) -> Group | None:
+def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: int) -> Group | None:
     """Return the sketches of a block; None if it has none, or hardly matters."""
     work = work_of_block(block)
     if work is None or work.points < _SMALL * whole:
@@ -300,6 +310,7 @@ def _group(sch: Schedule, block: Block, machine: Machine, whole: int) -> Group |
     own: list[Sketch] = []
     if not shared:
         own += [*product_sketches(block, machine), *tile_sketches(block, machine)]
+        own += lanes_sketches(block, machine, threads)
     own += pointwise_sketches(block, machine, shared)
     if not own:
         return None

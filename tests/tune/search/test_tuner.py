@@ -26,7 +26,7 @@ def small() -> Task:
 
 
 def test_the_search_finds_what_is_fast(small: Task) -> None:
-    result = tune(small, trials=120, measure=Simulated(by_rows))
+    result = tune(small, trials=200, measure=Simulated(by_rows))
     assert result.improved
     assert result.values["C.rows"] == 5
     assert result.speedup > 1.85
@@ -58,6 +58,13 @@ def test_what_crashes_is_a_record_and_never_wins(tmp_path: Path, small: Task) ->
     assert len(found.candidates) == len(result.records) >= 40
     assert {each.verdict for each in found.candidates} >= {"crash"}
     assert not result.improved
+
+
+def test_what_was_refused_whatever_its_sizes_are_is_not_proposed_again(small: Task) -> None:
+    way = Simulated(lambda values: 0.0 if values.get("C.sketch") == "panels" else by_rows(values))
+    tune(small, trials=48, measure=way)
+    assert any("panels" in each for each in way.seen[:16])
+    assert not any("panels" in each for each in way.seen[16:])
 
 
 def test_the_same_seed_visits_the_same_candidates(small: Task) -> None:
@@ -99,7 +106,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path, small: Task) -> None:
 def test_hints_are_measured_first(small: Task) -> None:
     hint = {
         "C.sketch": "panels", "C.turned": 0, "C.rows": 5, "C.vectors": 3, "C.lanes": 4,
-        "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.unroll": 1,
+        "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.unroll": 1, "C.strip": 1,
     }  # fmt: skip
     way = Simulated(by_rows)
     tune(small, trials=16, measure=way, hints=[hint])
