@@ -1,4 +1,5 @@
 import pickle
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -54,21 +55,26 @@ def test_any_decisions_give_valid_loops_that_compute_the_same(name: str) -> None
     assert legal >= 4
 
 
+def nest(*extents: int) -> str:
+    """Return a pattern of loops inside each other."""
+    return r":\s+".join(rf"for \w+ in \w+\(0, {each}\)" for each in extents)
+
+
 FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
-        product(16, 32, 6), 1,
+        product(16, 24, 6), 1,
         {"C.sketch": "panels", "C.turned": 0, "C.rows": 2, "C.vectors": 1, "C.lanes": 8,
          "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.unroll": 2, "C.strip": 4},
-        "serial(0, 2)",
+        nest(2, 3, 4),
     ),
     (
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
          "Y.unroll": 1, "Y.strip": [0, 2]},
-        "serial(0, 3)",
+        nest(3, 4, 2, 2),
     ),
-    (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, "vectorized(0, 8)"),
-    (sums(1, 96), 2, {"S.sketch": "lanes", "S.vectors": 1, "S.parts": 2}, "parallel(0, 2)"),
+    (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
+    (sums(1, 96), 2, {"S.sketch": "lanes", "S.vectors": 1, "S.parts": 2}, r"parallel\(0, 2\)"),
     (
         product(16, 32, 6), 2,
         {"threads.sketch": "nest", "threads.depth": 0, "threads.fused": 2}, "parallel",
@@ -85,7 +91,7 @@ def test_strips_lanes_and_threads_are_in_the_loops_and_change_no_result(
     space = task(func, threads=threads).space
     assert estimate(space, values) < float("inf")
     made = space.derive(values).func
-    assert wanted in made.script()
+    assert re.search(wanted, made.script())
     assert made.script() != space.derive({}).func.script()
     assert results(made) == results(func)
 
