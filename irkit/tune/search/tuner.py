@@ -38,6 +38,8 @@ _BATCH = 16
 _FINALISTS = 3
 _FINAL_SHARE = 0.3
 """Share of the time that is kept for the last race."""
+_MOST_FINAL = 4.0
+"""Seconds that suffice to compile three finalists in full, and to race them."""
 _RACE_SECONDS = 0.06
 _LEARNS = 5.0
 """Seconds of a search from which on loading lightgbm, which takes half a second, is worth it."""
@@ -166,7 +168,8 @@ class _Run:
     def _search(self, session: Session) -> None:
         deadline = None
         if self.seconds is not None:
-            deadline = self.started + self.seconds * (1 - _FINAL_SHARE)
+            kept = min(self.seconds * _FINAL_SHARE, _MOST_FINAL)
+            deadline = self.started + self.seconds - kept
         empty = 0
         while self._goes_on(deadline) and empty < _EMPTY:
             if self.seconds is None or self.seconds >= _LEARNS:

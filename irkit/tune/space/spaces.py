@@ -86,6 +86,7 @@ class RuleSpace:
     def __init__(self, func: PrimFunc, machine: Machine, threads: int = 1) -> None:
         self.func, self.machine, self.threads = func, machine, threads
         self._known: dict[tuple[tuple[str, str], ...], tuple[Group, ...]] = {}
+        self._stages: dict[str, tuple[Any, ...]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RuleSpace, (self.func, self.machine, self.threads)
@@ -93,6 +94,11 @@ class RuleSpace:
     @property
     def stages(self) -> Mapping[str, tuple[Any, ...]]:
         """Where each pointwise stage that others read is computed."""
+        if self._stages is None:
+            self._stages = self._places()
+        return self._stages
+
+    def _places(self) -> dict[str, tuple[Any, ...]]:
         sch = Schedule(self.func, check="off")
         found: dict[str, tuple[Any, ...]] = {}
         for block in blocks_of(sch):
