@@ -1,9 +1,9 @@
-"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains SECONDS [NAMES]``.
+"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains BUDGET [NAMES]``.
 
-Each task is tuned for so long, and then judged by a fresh process that did not tune: the default
-and what the records apply run in turn there, and with them NumPy's product or ONNX Runtime's
-convolution on one thread. ``kernels`` are twenty that no rule was written for; a number is a task
-that is drawn by that seed.
+The budget is seconds, as 5s, or candidates. Each task is tuned, and then judged by a fresh process
+that did not tune: the default and what the records apply run in turn there, and with them NumPy's
+product or ONNX Runtime's convolution on one thread. ``kernels`` are twenty that no rule was written
+for; a number is a task that is drawn by that seed.
 """
 
 import math
@@ -150,15 +150,21 @@ def made(name: str) -> PrimFunc:
     return drawn(int(name)) if name.isdigit() else (TASKS | KERNELS)[name]()
 
 
-def main(seconds: float, names: list[str]) -> None:
+def main(budget: str, names: list[str]) -> None:
     """Tune, judge and print."""
     gains: list[float] = []
+    seconds = float(budget[:-1]) if budget.endswith("s") else None
+    trials = None if seconds is not None else int(budget)
     with tempfile.TemporaryDirectory() as folder:
         for name in names or list(TASKS):
             path = str(Path(folder) / "records.jsonl")
             with tune.RecordFile(path) as file:
                 result = tune.tune(
-                    tune.task(made(name)), time=seconds, measure=tune.Local(jobs=2), records=file
+                    tune.task(made(name)),
+                    trials=trials,
+                    time=seconds,
+                    measure=tune.Local(jobs=2),
+                    records=file,
                 )
             gain, beside = fresh(name, path)
             gains.append(gain)
@@ -181,6 +187,6 @@ if __name__ == "__main__":
     else:
         asked = sys.argv[2:]
         main(
-            float(sys.argv[1]) if len(sys.argv) > 1 else 10.0,
+            sys.argv[1] if len(sys.argv) > 1 else "10s",
             list(KERNELS) if asked == ["kernels"] else asked,
         )
