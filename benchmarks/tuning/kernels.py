@@ -24,13 +24,12 @@ def _given(*shape: int, name: str = "A") -> Tensor:
 def five_points(n: int) -> PrimFunc:
     """Average five neighbours in a plane."""
     a = _given(n, n)
-    return _func(
-        [a],
-        (n - 2, n - 2),
-        lambda i, j: (
-            (a[i, j + 1] + a[i + 1, j] + a[i + 1, j + 1] + a[i + 1, j + 2] + a[i + 2, j + 1]) * 0.2
-        ),
-    )
+
+    def cell(i: Var, j: Var) -> Expr:
+        near = a[i, j + 1] + a[i + 1, j] + a[i + 1, j + 1] + a[i + 1, j + 2] + a[i + 2, j + 1]
+        return near * 0.2
+
+    return _func([a], (n - 2, n - 2), cell)
 
 
 def seven_points(n: int) -> PrimFunc:

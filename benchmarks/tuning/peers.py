@@ -24,15 +24,15 @@ def _convolution(args: Sequence[NDArray[Any]]) -> Thunk | None:
     except ImportError:
         return None
     x, w = args[0][None], args[1]
-    graph = helper.make_graph(
+    graph: Any = helper.make_graph(
         [helper.make_node("Conv", ["x", "w"], ["y"])],
         "convolution",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
         [numpy_helper.from_array(w, "w")],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    options = onnxruntime.SessionOptions()
+    model: Any = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    options: Any = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    session: Any = onnxruntime.InferenceSession(model.SerializeToString(), options)
     return lambda: session.run(None, {"x": x})

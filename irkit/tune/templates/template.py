@@ -65,8 +65,8 @@ class Template(msgspec.Struct, frozen=True):
 
     def _called(self, function: Callable[..., Any], args: Sequence[Any], *config: Config) -> object:
         """Call the function. Raises: IRKitError if it does, or takes other arguments."""
+        signature = inspect.signature(function)
         try:
-            signature = inspect.signature(function)
             signature.bind(*config, *args)
         except TypeError as error:
             wanted = ", ".join(list(signature.parameters)[len(config) :])

@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from irkit.tune import (
     tune,
     tune_all,
 )
-from irkit.tune.records import Values
+from irkit.tune.records import Values, best_of, key_of
 from tests.tune.programs import nearest, product
 from tests.tune.search.simulated import Simulated, by_rows
 
@@ -40,6 +41,19 @@ def test_a_winner_of_the_search_that_loses_the_last_race_is_not_used(small: Task
     result = tune(small, trials=32, measure=Simulated(by_rows, slower))
     assert not result.improved
     assert (result.values, result.speedup) == ({}, 1.0)
+
+
+def test_a_winner_by_chance_is_not_used(small: Task) -> None:
+    races: Counter[str] = Counter()
+
+    def lucky(values: Values) -> float:
+        races[key_of(values)] += bool(values)
+        return 1.5 if races[key_of(values)] == 1 and values else 1.0
+
+    result = tune(small, trials=32, measure=Simulated(by_rows, lucky))
+    assert max(races.values()) == 2
+    assert not result.improved
+    assert not best_of(result.records)
 
 
 def test_within_the_noise_the_default_stays(small: Task) -> None:
