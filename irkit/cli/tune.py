@@ -28,6 +28,7 @@ from irkit.tune import (
     Record,
     RecordFile,
     Records,
+    Residual,
     Task,
     TuneProgress,
     TuneResult,
@@ -61,6 +62,7 @@ class _TuneFlags(msgspec.Struct, frozen=True):
     hints: str | None
     scheduler: str | None
     report: str | None
+    cost_model: str | None
 
 
 _with_tune_flags = as_value(
@@ -126,6 +128,13 @@ _with_tune_flags = as_value(
             help="Measure on the workers of a dask cluster: pip install 'irkit[distributed]'.",
         ),
         click.option(
+            "--cost-model",
+            type=NEW_FILE,
+            metavar="FILE.json",
+            help="Begin with what is learned in this file, if it is there, and add to it; learning "
+            "needs lightgbm.",
+        ),
+        click.option(
             "--report", type=NEW_FILE, metavar="FILE.html", help="Write what was tried as a page."
         ),
     ),
@@ -161,6 +170,9 @@ def tune_(subject: str | None, wanted: _TuneFlags) -> None:
     left = None
     if wanted.seconds is not None:
         left = max(0.1, wanted.seconds - _startup())
+    learned = Residual()
+    if wanted.cost_model is not None and Path(wanted.cost_model).exists():
+        learned.load(wanted.cost_model)
     shown = _Shown(len(tasks))
     file = None if output is None else RecordFile(output)
     try:
@@ -176,8 +188,11 @@ def tune_(subject: str | None, wanted: _TuneFlags) -> None:
                 callbacks=[shown.note],
                 finished=shown.finished,
                 hints=hints,
+                residual=learned,
             )
     finally:
+        if wanted.cost_model is not None:
+            learned.save(wanted.cost_model)
         if file is not None:
             file.close()
     if wanted.report is not None:
@@ -340,9 +355,11 @@ def _summary(
             else "the default stays"
         )
         tried = sum(record.stage == "search" for record in each.records)
+        measured = any(record.measure is not None for record in each.records)
+        noise = f", noise {100 * each.noise:.1f} %" if measured else ", none of them measured"
+        ranked = f", ranked with correlation {each.correlation:.2f}" if each.correlation else ""
         click.echo(
-            f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s, "
-            f"noise {100 * each.noise:.1f} %, ranked with correlation {each.correlation:.2f}"
+            f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s{noise}{ranked}"
         )
         if tried and not any(record.verdict == "ok" for record in each.records):
             first = each.records[0]

@@ -58,8 +58,10 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output, page = folder / "records.jsonl", folder / "page.html"
     subject = f"{folder}/kernel.py:scaled"
     text = said(
-        "tune", subject, "--args", "24", "--trials", "3", "-o", str(output), "--report", str(page)
+        "tune", subject, "--args", "24", "--trials", "3", "-o", str(output), "--report", str(page),
+        "--cost-model", str(folder / "model.json"),
     )  # fmt: skip
+    assert len(json.loads((folder / "model.json").read_bytes())["rows"]) == 2
     assert "mine.scaled" in text
     return folder
 
