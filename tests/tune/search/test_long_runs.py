@@ -17,8 +17,8 @@ pytestmark = pytest.mark.long
 
 def test_ten_thousand_candidates_a_tenth_of_which_crash_leave_memory_flat() -> None:
     memory: list[int] = []
-    # The limit is long, for somebody may stop this process for a minute.
-    with Bench(faulty(), BenchSettings(jobs=2, seconds=120.0)) as bench:
+    # The limit is long, for somebody may stop this process for minutes.
+    with Bench(faulty(), BenchSettings(jobs=2, seconds=3600.0)) as bench:
         for batch in range(625):
             asked = [
                 {"fault": "crash" if number % 10 == 0 else "none", "number": number}
@@ -39,7 +39,8 @@ from irkit import tune
 from tests.tune.programs import nearest
 known = tune.read_records(sys.argv[1])
 with tune.RecordFile(sys.argv[1]) as file:
-    tune.tune(tune.task(nearest(48, 64, 32)), trials=400, records=file, known=known)
+    way = tune.Local(seconds=3600.0)
+    tune.tune(tune.task(nearest(48, 64, 32)), trials=400, measure=way, records=file, known=known)
 """
 
 
