@@ -6,7 +6,7 @@ from irkit import te
 from irkit.ir import Expr, PrimFunc, Var
 from irkit.te import Tensor
 
-Cell = Callable[..., Expr]
+Cell = Callable[[Var], Expr] | Callable[[Var, Var], Expr] | Callable[[Var, Var, Var], Expr]
 
 
 def _func(inputs: list[Tensor], shape: tuple[int, ...], cell: Cell) -> PrimFunc:

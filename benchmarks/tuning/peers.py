@@ -1,6 +1,7 @@
 """What a task is called in a library: NumPy's product, ONNX Runtime's convolution."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ def peer_of(name: str, args: Sequence[NDArray[Any]]) -> Thunk | None:
 
 def _convolution(args: Sequence[NDArray[Any]]) -> Thunk | None:
     try:
-        import onnxruntime
         from onnx import TensorProto, helper, numpy_helper
+
+        runtime: Any = import_module("onnxruntime")
     except ImportError:
         return None
     x, w = args[0][None], args[1]
@@ -32,7 +34,7 @@ def _convolution(args: Sequence[NDArray[Any]]) -> Thunk | None:
         [numpy_helper.from_array(w, "w")],
     )
     model: Any = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    options: Any = onnxruntime.SessionOptions()
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
-    session: Any = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    session = runtime.InferenceSession(model.SerializeToString(), options)
     return lambda: session.run(None, {"x": x})
