@@ -1,10 +1,13 @@
-"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains SECONDS [NAMES]``.
+"""Gain of tuned schedules over the default: ``python -m benchmarks.tuning.gains BUDGET [NAMES]``.
 
-Each task is tuned for so long, and then judged by a fresh process that did not tune: the default
-and what the records apply run in turn there. Products also run in NumPy, in the same turns.
+The budget is seconds, as 5s, or candidates. Each task is tuned, and then judged by a fresh process
+that did not tune: the default and what the records apply run in turn there, and with them NumPy's
+product or ONNX Runtime's convolution on one thread. ``kernels`` are twenty that no rule was written
+for; a number is a task that is drawn by that seed.
 """
 
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -17,6 +20,8 @@ import numpy as np
 
 import irkit
 from benchmarks.timing import in_turn
+from benchmarks.tuning.kernels import KERNELS
+from benchmarks.tuning.peers import peer_of
 from irkit import te, tune
 from irkit.ir import Buffer, Expr, PrimFunc, Var, as_int
 from irkit.runtime import set_num_threads
@@ -73,6 +78,11 @@ def convolution(channels: int, size: int, filters: int) -> PrimFunc:
 
 
 TASKS: dict[str, Make] = {
+    "product 1024": lambda: product(1024, 1024, 1024),
+    "convolution 64 x 56": lambda: convolution(64, 56, 64),
+    "convolution 128 x 28": lambda: convolution(128, 28, 128),
+    "convolution 256 x 14": lambda: convolution(256, 14, 256),
+    "convolution 512 x 7": lambda: convolution(512, 7, 512),
     "product 512": lambda: product(512, 512, 512),
     "product 509 x 503 x 499": lambda: product(509, 503, 499),
     "nearest 384": lambda: nearest(384),
@@ -109,48 +119,61 @@ def arrays(func: PrimFunc) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float
     return [rng.random(shape, dtype=np.float32) for shape in shapes]
 
 
-def judge(func: PrimFunc, records: str) -> float:
-    """Return how many times faster than the default what the records apply is."""
+def judge(name: str, records: str) -> tuple[float, float]:
+    """Return how many times faster than the default, and than a library, what the records apply is;
+    0 if no library has it."""
+    func = made(name)
     set_num_threads(1)
     tuned, default = irkit.build(func, records=records), irkit.build(func)
     args = arrays(func)
-    runs = in_turn(lambda: tuned(*args), lambda: default(*args), repeats=31)
-    return 1 / runs[1][1]
+    peer = peer_of(name, args)
+    others = [] if peer is None else [peer]
+    runs = in_turn(lambda: tuned(*args), lambda: default(*args), *others, repeats=31)
+    return 1 / runs[1][1], 0.0 if peer is None else 1 / runs[2][1]
 
 
-def fresh(name: str, records: str) -> float:
-    """Judge in a process that did not tune."""
+def fresh(name: str, records: str) -> tuple[float, float]:
+    """Judge in a process that did not tune, in which libraries use one thread."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.tuning.gains", "--judge", name, records],
         capture_output=True,
         text=True,
         check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
-    return float(done.stdout)
+    gain, beside = map(float, done.stdout.split())
+    return gain, beside
 
 
 def made(name: str) -> PrimFunc:
     """Return a task by its name, or the drawn one of a number."""
-    return drawn(int(name)) if name.isdigit() else TASKS[name]()
+    return drawn(int(name)) if name.isdigit() else (TASKS | KERNELS)[name]()
 
 
-def main(seconds: float, names: list[str]) -> None:
+def main(budget: str, names: list[str]) -> None:
     """Tune, judge and print."""
     gains: list[float] = []
+    seconds = float(budget[:-1]) if budget.endswith("s") else None
+    trials = None if seconds is not None else int(budget)
     with tempfile.TemporaryDirectory() as folder:
         for name in names or list(TASKS):
             path = str(Path(folder) / "records.jsonl")
             with tune.RecordFile(path) as file:
                 result = tune.tune(
-                    tune.task(made(name)), time=seconds, measure=tune.Local(jobs=2), records=file
+                    tune.task(made(name)),
+                    trials=trials,
+                    time=seconds,
+                    measure=tune.Local(jobs=2),
+                    records=file,
                 )
-            gain = fresh(name, path)
+            gain, beside = fresh(name, path)
             gains.append(gain)
             tried = sum(each.stage == "search" for each in result.records)
             print(
                 f"{name}: {gain:.2f} times as fast as the default (claimed {result.speedup:.2f}, "
                 f"{result.low:.2f} to {result.high:.2f}); {tried} candidates in "
-                f"{result.seconds:.1f} s, rank correlation {result.correlation:.2f}",
+                f"{result.seconds:.1f} s, rank correlation {result.correlation:.2f}"
+                + (f"; {beside:.2f} times as fast as the library" if beside else ""),
                 flush=True,
             )
             Path(path).unlink()
@@ -160,6 +183,10 @@ def main(seconds: float, names: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--judge"]:
-        print(judge(made(sys.argv[2]), sys.argv[3]))
+        print(*judge(sys.argv[2], sys.argv[3]))
     else:
-        main(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0, sys.argv[2:])
+        asked = sys.argv[2:]
+        main(
+            sys.argv[1] if len(sys.argv) > 1 else "10s",
+            list(KERNELS) if asked == ["kernels"] else asked,
+        )

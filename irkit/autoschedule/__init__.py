@@ -8,6 +8,9 @@ from irkit.autoschedule.auto_schedule import (
     automatic_schedule as automatic_schedule,
     directed_schedule as directed_schedule,
 )
+from irkit.autoschedule.epilogue import (
+    epilogue_of as epilogue_of,
+)
 from irkit.autoschedule.inline import (
     inline_stages as inline_stages,
 )
@@ -32,6 +35,10 @@ from irkit.autoschedule.reductions import (
     apply_tile as apply_tile,
     schedule_reduction as schedule_reduction,
 )
+from irkit.autoschedule.rows import (
+    is_contiguous as is_contiguous,
+    reduce_in_lanes as reduce_in_lanes,
+)
 from irkit.autoschedule.structure import (
     Estimates as Estimates,
     blocks_of as blocks_of,
@@ -39,6 +46,10 @@ from irkit.autoschedule.structure import (
     operations as operations,
     reduce_axes as reduce_axes,
     spatial_axes as spatial_axes,
+)
+from irkit.autoschedule.threads import (
+    mark_parallel as mark_parallel,
+    mark_parallel_at as mark_parallel_at,
 )
 from irkit.autoschedule.tiles import (
     Tile as Tile,

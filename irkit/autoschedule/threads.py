@@ -31,6 +31,43 @@ def mark_parallel(sch: Schedule) -> None:
             break
 
 
+def mark_parallel_at(sch: Schedule, depth: int, fused: int = 1) -> None:
+    """Mark a loop of each outermost nest that is worth it: so many loops inside the outermost one,
+    fused with the next ones to so many loops.
+
+    A nest of fewer loops, or in which that is not legal, has the nearest loop outside of it marked
+    that can be.
+    """
+    for nest in list(_outermost(sch.func)):
+        work, chain = operations(nest), list(_serial_chain(nest))
+        if work is not None and not WORTH <= work < TOO_MUCH:
+            continue
+        for at in reversed(range(min(depth + 1, len(chain)))):
+            loops = [LoopRef(loop.var) for loop in chain[at : at + fused]]
+            if any(_is_parallel(sch, loops[:count]) for count in range(len(loops), 0, -1)):
+                break
+
+
+def _is_parallel(sch: Schedule, loops: list[LoopRef]) -> bool:
+    """Mark loops parallel as one; return False, and change nothing, if that is not legal."""
+    trial = sch.copy()
+    try:
+        trial.parallel(trial.fuse(*loops) if len(loops) > 1 else loops[0])
+    except ScheduleError:
+        return False
+    sch.parallel(sch.fuse(*loops) if len(loops) > 1 else loops[0])
+    return True
+
+
+def _serial_chain(nest: For) -> Iterator[For]:
+    """Yield the serial loops of a nest that contain nothing but each other, the outermost first."""
+    while nest.kind == "serial":
+        yield nest
+        if not isinstance(nest.body, For):
+            return
+        nest = nest.body
+
+
 def _outermost(func: PrimFunc) -> Iterator[For]:
     stack: list[Stmt] = [func.body]
     while stack:

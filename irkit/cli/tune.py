@@ -28,13 +28,14 @@ from irkit.tune import (
     Record,
     RecordFile,
     Records,
+    Residual,
     Task,
     TuneProgress,
     TuneResult,
     fingerprint,
-    loops_of_task,
     read_autotvm,
     read_records,
+    resumed_task,
     task,
     tune_all,
     tuning_page,
@@ -61,6 +62,7 @@ class _TuneFlags(msgspec.Struct, frozen=True):
     hints: str | None
     scheduler: str | None
     report: str | None
+    cost_model: str | None
 
 
 _with_tune_flags = as_value(
@@ -126,6 +128,13 @@ _with_tune_flags = as_value(
             help="Measure on the workers of a dask cluster: pip install 'irkit[distributed]'.",
         ),
         click.option(
+            "--cost-model",
+            type=NEW_FILE,
+            metavar="FILE.json",
+            help="Begin with what is learned in this file, if it is there, and add to it; learning "
+            "needs lightgbm.",
+        ),
+        click.option(
             "--report", type=NEW_FILE, metavar="FILE.html", help="Write what was tried as a page."
         ),
     ),
@@ -161,6 +170,9 @@ def tune_(subject: str | None, wanted: _TuneFlags) -> None:
     left = None
     if wanted.seconds is not None:
         left = max(0.1, wanted.seconds - _startup())
+    learned = Residual()
+    if wanted.cost_model is not None and Path(wanted.cost_model).exists():
+        learned.load(wanted.cost_model)
     shown = _Shown(len(tasks))
     file = None if output is None else RecordFile(output)
     try:
@@ -176,14 +188,17 @@ def tune_(subject: str | None, wanted: _TuneFlags) -> None:
                 callbacks=[shown.note],
                 finished=shown.finished,
                 hints=hints,
+                residual=learned,
             )
     finally:
+        if wanted.cost_model is not None:
+            learned.save(wanted.cost_model)
         if file is not None:
             file.close()
     if wanted.report is not None:
         with atomic_write(wanted.report) as made:
             made.write_text(tuning_page(results), "utf-8")
-    _summary(tasks, results, output)
+    _summary(tasks, results, output, timed=wanted.seconds is not None)
 
 
 def _startup() -> float:
@@ -219,10 +234,9 @@ def _tasks(subject: str | None, wanted: _TuneFlags, known: Records | None) -> li
     if subject is None:
         if known is None:
             raise click.UsageError("name what to tune, or records with --resume")
-        return [_of_line(each.loops, each.name) for each in known.tasks.values()]
+        return [resumed_task(each, threads=wanted.threads) for each in known.tasks.values()]
     if ":" in subject and not Path(subject).exists():
-        arguments = json.loads(f"[{wanted.arguments}]")
-        return [task(subject, arguments, threads=wanted.threads)]
+        return [task(subject, _arguments(wanted.arguments), threads=wanted.threads)]
     program = read_program(subject, fixed_inputs(wanted.shapes, wanted.values))
     if program.is_of_graphs:
         seconds = None if wanted.profile is None else _seconds(wanted.profile)
@@ -237,8 +251,15 @@ def _tasks(subject: str | None, wanted: _TuneFlags, known: Records | None) -> li
     return [task(each, threads=wanted.threads) for each in found]
 
 
-def _of_line(text: str, name: str) -> Task:
-    return task(loops_of_task(text), name=name)
+def _arguments(text: str) -> list[object]:
+    """Return the arguments of a template."""
+    try:
+        found: list[object] = json.loads(f"[{text}]")
+    except ValueError as error:
+        raise click.UsageError(
+            f"--args {text!r} is not JSON: {error}; write numbers with commas, and text in quotes"
+        ) from None
+    return found
 
 
 def _seconds(path: str) -> dict[str, float]:
@@ -324,7 +345,9 @@ def _line(progress: TuneProgress) -> str:
     )
 
 
-def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -> None:
+def _summary(
+    tasks: list[Task], results: list[TuneResult], output: str | None, *, timed: bool
+) -> None:
     for each in results:
         found = (
             f"{each.speedup:.2f} times as fast ({each.low:.2f} to {each.high:.2f})"
@@ -332,9 +355,11 @@ def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -
             else "the default stays"
         )
         tried = sum(record.stage == "search" for record in each.records)
+        measured = any(record.measure is not None for record in each.records)
+        noise = f", noise {100 * each.noise:.1f} %" if measured else ", none of them measured"
+        ranked = f", ranked with correlation {each.correlation:.2f}" if each.correlation else ""
         click.echo(
-            f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s, "
-            f"noise {100 * each.noise:.1f} %, ranked with correlation {each.correlation:.2f}"
+            f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s{noise}{ranked}"
         )
         if tried and not any(record.verdict == "ok" for record in each.records):
             first = each.records[0]
@@ -342,5 +367,9 @@ def _summary(tasks: list[Task], results: list[TuneResult], output: str | None) -
             click.echo(f"  with {', '.join(f'{n} = {v}' for n, v in first.values.items())}")
     if len(results) < len(tasks):
         click.echo(f"{len(tasks) - len(results)} tasks are left: the time was up")
-    if output is not None:
+    if output is not None and any(each.improved for each in results):
         click.echo(f"{output}: apply the winners with --records {output}")
+    elif output is not None:
+        click.echo(f"{output}: nothing won, so --records {output} changes nothing")
+    if timed:
+        click.echo("with --time, another run may reach other candidates; --trials reaches the same")

@@ -77,9 +77,16 @@ def _write(file: "os.PathLike[str] | io.BytesIO", contents: PackageContents) -> 
         {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        add_member(archive, _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
         for name, data in members.items():
-            archive.writestr(name, data)
+            add_member(archive, name, data)
+
+
+def add_member(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
+    """Write a member that has no date, so that the same contents are the same bytes."""
+    member = zipfile.ZipInfo(name)
+    member.external_attr = 0o600 << 16
+    archive.writestr(member, data)
 
 
 def read_package(path: "str | os.PathLike[str]") -> PackageContents:

@@ -66,6 +66,7 @@ from irkit.tune.space import (
     TemplateSpace as TemplateSpace,
     TraceSpace as TraceSpace,
     hash_of as hash_of,
+    resumed_task as resumed_task,
     task as task,
 )
 from irkit.tune.templates import (

@@ -78,6 +78,15 @@ def test_a_package_can_be_looked_into_with_ordinary_tools(model: Model, tmp_path
     assert [spec["shape"] for spec in plan["outputs"]] == [[4, 8], [4, 32]]
 
 
+def test_the_same_model_is_saved_as_the_same_bytes(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save(tmp_path / "a")
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    model.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"there is no package '.*nothing.irkit'"):
         irkit.load(tmp_path / "nothing.irkit")

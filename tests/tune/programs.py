@@ -52,3 +52,38 @@ def exponential(n: int) -> PrimFunc:
     """Apply what is exact for no input."""
     x = te.placeholder((n, n), name="X")
     return te.create_prim_func([x, te.compute((n, n), lambda i, j: te.exp(x[i, j]), name="E")])
+
+
+def sums(rows: int, length: int) -> PrimFunc:
+    """Add up rows, which lie along memory."""
+    x = te.placeholder((rows, length), name="X")
+    k = te.reduce_axis((0, length), name="k")
+    return te.create_prim_func(
+        [x, te.compute((rows,), lambda i: te.sum(x[i, k], axis=k), name="S")]
+    )
+
+
+def activated(channels: int, size: int, filters: int) -> PrimFunc:
+    """Convolve a padded image, add a bias, and cut what is below zero."""
+    x = te.placeholder((channels, size, size), name="X")
+    w = te.placeholder((filters, channels, 3, 3), name="W")
+    bias = te.placeholder((filters,), name="bias")
+    wide = te.compute(
+        (channels, size + 2, size + 2),
+        lambda c, i, j: te.if_then_else(
+            te.all(te.ge(i, 1), te.le(i, size), te.ge(j, 1), te.le(j, size)),
+            x[c, i - 1, j - 1],
+            0.0,
+        ),
+        name="pad",
+    )
+    c, r, s = (te.reduce_axis((0, n), name=m) for n, m in ((channels, "c"), (3, "r"), (3, "s")))
+    shape = (filters, size, size)
+    made = te.compute(
+        shape,
+        lambda f, i, j: te.sum(wide[c, i + r, j + s] * w[f, c, r, s], axis=[c, r, s]),
+        name="Y",
+    )
+    moved = te.compute(shape, lambda f, i, j: made[f, i, j] + bias[f], name="add")
+    cut = te.compute(shape, lambda f, i, j: te.maximum(moved[f, i, j], 0.0), name="relu")
+    return te.create_prim_func([x, w, bias, cut])

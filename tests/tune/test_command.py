@@ -1,12 +1,14 @@
 """The verbs tune and records: a search from a file, what it leaves, and what can be wrong."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from irkit.cli.verbs import irkit
+from irkit.core import IRKitError
 from irkit.tune import read_records
 from tests.phases.test_recorded_schedules import write
 from tests.tune.programs import product
@@ -42,6 +44,12 @@ def said(*args: str, code: int = 0) -> str:
     return done.output
 
 
+def refused(*args: str) -> str:
+    done = CliRunner().invoke(irkit, list(args))
+    assert isinstance(done.exception, IRKitError)
+    return done.exception.message
+
+
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Search the template once."""
@@ -50,8 +58,10 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output, page = folder / "records.jsonl", folder / "page.html"
     subject = f"{folder}/kernel.py:scaled"
     text = said(
-        "tune", subject, "--args", "24", "--trials", "3", "-o", str(output), "--report", str(page)
+        "tune", subject, "--args", "24", "--trials", "3", "-o", str(output), "--report", str(page),
+        "--cost-model", str(folder / "model.json"),
     )  # fmt: skip
+    assert len(json.loads((folder / "model.json").read_bytes())["rows"]) == 2
     assert "mine.scaled" in text
     return folder
 
@@ -105,12 +115,45 @@ def test_a_template_that_makes_nothing_legal_names_the_knob_and_the_refusal(tmp_
     assert "with x = [-1, " in text
 
 
+def test_a_template_goes_on_as_a_template(tuned: Path, tmp_path: Path) -> None:
+    lines = (tuned / "records.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "r").write_text("".join(lines[:2]))
+    said("tune", "--resume", str(tmp_path / "r"), "--trials", "2")
+    found = read_records(tmp_path / "r")
+    assert {each.space for each in found.candidates} == {"template"}
+    searched = [str(each.values) for each in found.candidates if each.stage == "search"]
+    assert sorted(searched) == ["{'x': [-1, 2]}", "{'x': [-1, 4]}"]
+
+
+def test_a_template_that_is_gone_is_named(tuned: Path, tmp_path: Path) -> None:
+    text = (tuned / "records.jsonl").read_text()
+    (tmp_path / "r").write_text(text.replace("kernel.py", "gone.py"))
+    found = refused("tune", "--resume", str(tmp_path / "r"))
+    assert re.search(r"cannot go on: there is no file .*gone\.py", found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "takes the arguments (n), found []"),
+        ("3,4", "takes the arguments (n), found [3, 4]"),
+        ("24", "raised at line 6: IndexError"),
+    ],
+)
+def test_arguments_that_a_template_does_not_take_are_explained(
+    tmp_path: Path, arguments: str, message: str
+) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("a = te", "a = [][n] or te"))
+    assert message in refused("tune", f"{tmp_path}/kernel.py:scaled", "--args", arguments)
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["tune"], "name what to tune"),
         (["tune", "x.py:f", "--time", "soon"], "not a duration"),
         (["tune", "x.py:f", "--trials", "0"], "0 is not in the range"),
+        (["tune", "x.py:f", "--args", "8,x"], "--args '8,x' is not JSON"),
     ],
 )
 def test_a_mistake_is_explained(args: list[str], message: str) -> None:

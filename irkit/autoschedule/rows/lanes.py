@@ -65,14 +65,16 @@ def _multiplies(block: Block) -> bool:
     return True
 
 
-def reduce_in_lanes(sch: Schedule, block: BlockRef, machine: Machine) -> None:
+def reduce_in_lanes(
+    sch: Schedule, block: BlockRef, machine: Machine, accumulators: int = _MOST_VECTORS
+) -> None:
     """Reduce the innermost loop into vectors, those into one, and its lanes at the end: by halves
     if a row is short."""
     loops = sch.get_loops(block)
     if len(loops) == len(reduce_axes(sch.get(block))):
         sch.add_unit_loop(loops[0])
     widths = [store.buffer.dtype.bytes for store in walk(sch.get(block).body, on=Store)]
-    most = max(1, _MOST_VECTORS // len(widths))  # Several values have accumulators of their own.
+    most = max(1, accumulators // len(widths))  # Several values have accumulators of their own.
     lanes = machine.vector_bytes // min(widths)
     extent = as_int(sch.loop(loops[-1]).end)
     lanes, vectors = _vectors(extent, lanes, most)

@@ -14,7 +14,7 @@ from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.graph import InputSpec
 from irkit.ir import array_type
 from irkit.runtime.model import Model
-from irkit.runtime.package import contents_of, package_bytes, read_package
+from irkit.runtime.package import add_member, contents_of, package_bytes, read_package
 from irkit.runtime.specialised.specialised_model import Compiled, SpecialisedModel
 from irkit.runtime.specialised.staged_model import Cut, StagedModel
 
@@ -72,9 +72,9 @@ def write_tree(path: "str | os.PathLike[str]", model: Model) -> None:
     leaves: list[Model] = []
     root = _described(model, leaves)
     with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_PARTS, msgspec.json.format(msgspec.json.encode(_Tree(_FORMAT, root))))
+        add_member(archive, _PARTS, msgspec.json.format(msgspec.json.encode(_Tree(_FORMAT, root))))
         for number, leaf in enumerate(leaves):
-            archive.writestr(_member(number), package_bytes(leaf.contents))
+            add_member(archive, _member(number), package_bytes(leaf.contents))
 
 
 def load(path: "str | os.PathLike[str]") -> Model:

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import atomic_write
+from irkit.core import FormatError, atomic_write
 
 _FEWEST = 24
 """Measurements below which nothing is learned."""
 _MOST = 4000
 """Measurements to learn from; of more, the last ones."""
 _ROUNDS = 60
+_FORMAT = 1
 _SETTINGS = {
     "objective": "l2",
     "num_leaves": 15,
@@ -80,18 +82,32 @@ class Residual:
             table = np.pad(table, ((0, 0), (0, width - table.shape[1])))
         return np.asarray(self._model.predict(table[:, :width]), np.float64)
 
-    def save(self, path: str | Path) -> bool:
-        """Write the model to a file; return False if nothing was learned."""
-        if self._model is None:
-            return False
+    def save(self, path: str | Path) -> None:
+        """Write all measurements to a file: other runs begin with them."""
         with atomic_write(path) as made:
-            made.write_text(self._model.model_to_string(), "utf-8")
-        return True
+            data = _Measurements(_FORMAT, self.rows[-_MOST:], self.errors[-_MOST:])
+            made.write_bytes(msgspec.json.encode(data))
 
     def load(self, path: str | Path) -> None:
-        """Begin with a model that :meth:`save` wrote."""
-        lightgbm: Any = import_module("lightgbm")
-        self._model = lightgbm.Booster(model_str=Path(path).read_text("utf-8"))
+        """Add the measurements of a file that :meth:`save` wrote, and learn from them.
+
+        Raises: FormatError if it is damaged.
+        """
+        try:
+            found = msgspec.json.decode(Path(path).read_bytes(), type=_Measurements)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise FormatError(f"{path} is not what a search has learned: {error}") from None
+        if found.format != _FORMAT or len(found.rows) != len(found.errors):
+            raise FormatError(f"{path} is not what a search has learned, or of another version")
+        self.rows += found.rows[-_MOST:]
+        self.errors += found.errors[-_MOST:]
+        self.learn()
+
+
+class _Measurements(msgspec.Struct, frozen=True):
+    format: int
+    rows: list[Annotated[list[float], msgspec.Meta(max_length=64)]]
+    errors: list[float]
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:

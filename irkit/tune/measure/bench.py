@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -51,20 +52,36 @@ class BenchSettings(msgspec.Struct, frozen=True):
     lower: str = LOWER
 
 
-class Bench:
-    """Builders and a runner for one task."""
+class BenchProcesses:
+    """Processes that build, and one that runs: they may serve one task after another."""
 
-    def __init__(self, task: Task, settings: BenchSettings) -> None:
+    def __init__(self, settings: BenchSettings) -> None:
+        limits = Limits(settings.seconds, settings.memory)
+        self.workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
+        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory))
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in (*self.workers, self.runner):
+            worker.close()
+
+
+class Bench:
+    """Builders and a runner for one task. Processes that are given outlive it."""
+
+    def __init__(
+        self, task: Task, settings: BenchSettings, processes: BenchProcesses | None = None
+    ) -> None:
         self.task, self.settings = task, settings
         self._packed = pickle.dumps(task.space, protocol=5)
-        limits = Limits(settings.seconds, settings.memory)
+        used = processes or BenchProcesses(settings)
+        self._owned = used if processes is None else None
         self._builders: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
+        self._workers, self._runner = used.workers, used.runner
         for worker in self._workers:
             self._builders.put(worker)
         self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
-        slow = Limits(max(settings.seconds, 60.0), settings.memory)
-        self._runner = _Worker(slow)
+        self._warmer = ThreadPoolExecutor(1, "irkit-tune-runner")
         self._ready = 0
         self._reference: CandidateCode | None = None
         self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
@@ -78,10 +95,11 @@ class Bench:
         self.close()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes that are its own."""
+        self._warmer.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for worker in (*self._workers, self._runner):
-            worker.close()
+        if self._owned is not None:
+            self._owned.close()
 
     def run(
         self,
@@ -97,14 +115,6 @@ class Bench:
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
         level = FULL if full else QUICK
-        first = self._build_reigning(against, level)
-        if isinstance(first, TrialOutcome):
-            raise IRKitError(
-                f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
-                f"{first.verdict}: {first.message}"
-            )
-        asked = [self._threads.submit(self._build, each, level, deadline) for each in batch]
-        rest = [each.result() for each in asked]
         settings = TrialSettings(
             threads=self.settings.threads,
             flush=self.settings.flush,
@@ -113,6 +123,18 @@ class Bench:
             seconds=seconds,
             stop_early=not full,
         )
+        warm = self._warmer.submit(self._prepare, settings)
+        reigns = self._threads.submit(self._build_reigning, against, level)
+        asked = [self._threads.submit(self._build, each, level, deadline) for each in batch]
+        first = reigns.result()
+        if isinstance(first, TrialOutcome):
+            raise IRKitError(
+                f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
+                f"{first.verdict}: {first.message}"
+            )
+        rest = [each.result() for each in asked]
+        with suppress(ChildDied):  # The first race tries again, and says what is wrong.
+            warm.result()
         if self._noise is None:
             self._noise = self._noise_of(first, settings)
         return [self._raced(code, first, settings, deadline) for code in rest]
@@ -226,6 +248,11 @@ class Bench:
     def _race(
         self, code: CandidateCode, against: CandidateCode, settings: TrialSettings
     ) -> TrialResult:
+        self._prepare(settings)
+        return self._runner.call(race, self.task.hash, code, against, settings)
+
+    def _prepare(self, settings: TrialSettings) -> None:
+        """Start the runner, if it is not ready for this task: with what results must become."""
         if self._runner.calls >= _RENEWED:
             self._runner.close()
         if self._runner.child.start() != self._ready:
@@ -236,7 +263,6 @@ class Bench:
             func = self.task.func
             self._runner.call(prepare, self.task.hash, func, self._reference, settings)
             self._ready = self._runner.child.start()
-        return self._runner.call(race, self.task.hash, code, against, settings)
 
 
 class _Worker:

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 
 from irkit.core import IRKitError
-from irkit.tune.measure.bench import Bench, BenchSettings
+from irkit.tune.measure.bench import Bench, BenchProcesses, BenchSettings
 from irkit.tune.measure.compiled import LOWER
 from irkit.tune.measure.session import Session
 from irkit.tune.space import Task
@@ -12,8 +12,9 @@ from irkit.tune.space import Task
 class Local:
     """Processes of this machine: ``jobs`` build, and one runs what they built.
 
-    ``threads`` run a kernel; ``flush`` empties the caches before each sample. Units: ``seconds`` is
-    the limit of one candidate, ``memory`` that of one process in bytes.
+    They end with each task, or, where this is the context of a ``with``, in the end. ``threads``
+    run a kernel; ``flush`` empties the caches before each sample. Units: ``seconds`` is the limit
+    of one candidate, ``memory`` that of one process in bytes.
     """
 
     def __init__(
@@ -30,7 +31,17 @@ class Local:
         if jobs < 1 or threads < 1:
             raise IRKitError(f"jobs and threads are {jobs} and {threads}; expected at least 1")
         self.settings = BenchSettings(jobs, threads, flush, seconds, memory, seed, lower)
+        self._kept: BenchProcesses | None = None
+
+    def __enter__(self) -> "Local":
+        self._kept = self._kept or BenchProcesses(self.settings)
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        if self._kept is not None:
+            self._kept.close()
+        self._kept = None
 
     def session(self, task: Task) -> AbstractContextManager[Session]:
         """Start to measure candidates of a task."""
-        return Bench(task, self.settings)
+        return Bench(task, self.settings, self._kept)

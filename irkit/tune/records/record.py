@@ -93,7 +93,8 @@ class MachineHere(msgspec.Struct, frozen=True):
 
 class TaskLine(msgspec.Struct, frozen=True, tag="task", tag_field="kind"):
     """A task: the loops that were tuned as text, so that records can be replayed without its
-    source."""
+    source. ``where`` is the file and name of its template; ``weight`` its share of a model's
+    time."""
 
     schema: int
     hash: str
@@ -102,6 +103,8 @@ class TaskLine(msgspec.Struct, frozen=True, tag="task", tag_field="kind"):
     loops: str
     template: str = ""
     args: tuple[Any, ...] = ()
+    where: str = ""
+    weight: float = 1.0
 
 
 class Record(msgspec.Struct, frozen=True, tag="candidate", tag_field="kind"):

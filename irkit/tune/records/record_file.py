@@ -141,7 +141,9 @@ def _take(found: Records, number: int, line: bytes) -> None:
         what = f"schema {made.schema}; this version of irkit reads {SCHEMA}"
         found.damaged.append((number, what))
     elif isinstance(made, TaskLine):
-        found.tasks[made.hash] = made
+        known = found.tasks.get(made.hash)
+        if known is None or made.template or not known.template:
+            found.tasks[made.hash] = made
     else:
         found.candidates.append(made)
 

@@ -2,6 +2,7 @@
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 from irkit.tune.cost import Residual
 from irkit.tune.measure import Local, Measure
@@ -35,6 +36,26 @@ def tune_all(
     a task. Units: seconds.
     """
     shared = residual or Residual()
+    way = measure or Local()
+    with way if isinstance(way, Local) else nullcontext():
+        return _tuned(
+            tasks, trials, time, way, records, known, seed, callbacks, shared, finished, hints or {}
+        )
+
+
+def _tuned(
+    tasks: Sequence[Task],
+    trials: int | None,
+    time: float | None,
+    measure: Measure,
+    records: RecordFile | None,
+    known: Records | None,
+    seed: int,
+    callbacks: Sequence[Callback],
+    residual: Residual,
+    finished: Callable[[TuneResult], object] | None,
+    hints: Mapping[str, Sequence[Values]],
+) -> list[TuneResult]:
     started = clock.monotonic()
     made: list[TuneResult] = []
     order = sorted(tasks, key=lambda each: -each.weight)
@@ -51,13 +72,13 @@ def tune_all(
             task,
             trials=trials,
             time=seconds,
-            measure=measure or Local(),
+            measure=measure,
             records=records,
             known=known,
             seed=seed,
             callbacks=callbacks,
-            residual=shared,
-            hints=(hints or {}).get(task.hash, ()),
+            residual=residual,
+            hints=hints.get(task.hash, ()),
         )
         made.append(result)
         if finished is not None:

@@ -22,6 +22,9 @@ _ELITE = 10
 _BY_CHANCE = 0.2
 """Share of a batch that is chosen by chance, so that a model that is wrong is found out."""
 
+_REFUSALS = 2
+_MOST_REFUSALS = 1 << 30
+
 
 class Proposal:
     """A candidate to measure, how it was made, and the time that is expected of it."""
@@ -43,7 +46,14 @@ class Population:
         self._hints = list(hints)
         self._seen = {key_of({})}
         self._scores: list[tuple[float, str, Values]] = []
-        self._started = False
+        self._refusals: dict[str, int] = {}
+
+    def refused(self, values: Mapping[str, Any]) -> None:
+        """Note that a candidate is not usable: after some, none is proposed that has the same
+        sketches and places of stages, if none of those was usable."""
+        shape = _shape(values)
+        if shape != key_of({}):
+            self._refusals[shape] = self._refusals.get(shape, 0) + 1
 
     def skip(self, values: Mapping[str, Any]) -> None:
         """Never propose a candidate: it was measured before."""
@@ -52,6 +62,7 @@ class Population:
     def add(self, values: Values, score: float, seconds: float) -> None:
         """Add what was measured of a candidate: how many times faster than the default it is."""
         self._seen.add(key_of(values))
+        self._refusals[_shape(values)] = -_MOST_REFUSALS
         self._scores.append((score, key_of(values), values))
         self.residual.add(self.features(values), estimate(self.space, values), seconds)
 
@@ -96,7 +107,9 @@ class Population:
         return found
 
     def _proposed(self, values: Values, origin: str, parent: str = "") -> Proposal:
-        return Proposal(values, origin, parent, estimate(self.space, values))
+        hopeless = self._refusals.get(_shape(values), 0) >= _REFUSALS
+        expected = math.inf if hopeless else estimate(self.space, values)
+        return Proposal(values, origin, parent, expected)
 
     def _ranked(self, pool: list[Proposal]) -> list[Proposal]:
         """Return candidates by the time expected of them, and set that time."""
@@ -117,6 +130,13 @@ class Population:
         return made
 
 
+def _shape(values: Mapping[str, Any]) -> str:
+    """Return the decisions that legality depends on most, as text."""
+    return key_of(
+        {key: each for key, each in values.items() if key.endswith((".stage", ".sketch"))}
+    )
+
+
 def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
     """Return the decisions as numbers: a column for each knob, whatever block it is about."""
     expected = estimate(space, values)
@@ -132,9 +152,17 @@ def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
 
 _KNOBS = (
     "sketch", "turned", "rows", "vectors", "lanes", "packed", "stacked", "by_rows", "unroll",
-    "columns", "row", "order", "stage",
+    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused",
 )  # fmt: skip
-_WORDS = {"panels": 1.0, "dots": 2.0, "tile": 3.0, "pointwise": 4.0, "inline": 1.0, "root": 2.0}
+_WORDS = {
+    "panels": 1.0,
+    "dots": 2.0,
+    "tile": 3.0,
+    "pointwise": 4.0,
+    "inline": 1.0,
+    "root": 2.0,
+    "lanes": 5.0,
+}
 
 
 def _column(value: Any) -> float:

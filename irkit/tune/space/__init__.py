@@ -24,5 +24,6 @@ from irkit.tune.space.spaces import (
 from irkit.tune.space.task import (
     Task as Task,
     hash_of as hash_of,
+    resumed_task as resumed_task,
     task as task,
 )

@@ -12,17 +12,18 @@ from irkit.tune.space.spaces import Space, named, setting_of
 
 _TRIES = 64
 _OTHER_STAGE = 0.25
-"""Chance that a stage is placed otherwise than by the rules."""
+"""Chance that a stage is placed otherwise than by the rules; less if there are many stages."""
 _OTHER_SKETCH = 0.15
 
 
 def sampled(space: Space, rng: Random) -> Values:
     """Draw decisions: where stages are computed, then a sketch and a setting for each group."""
+    chance = min(_OTHER_STAGE, 0.5 / max(1, len(space.stages)))
     for _ in range(_TRIES):
         first = {
             name: rng.choice(options)
             for name, options in space.stages.items()
-            if rng.random() < _OTHER_STAGE
+            if rng.random() < chance
         }
         first = {name: each for name, each in first.items() if each != "auto"}
         try:

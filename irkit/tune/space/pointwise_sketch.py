@@ -63,9 +63,9 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
         return pointwise
 
 
-def pointwise_sketches(block: Block, machine: Machine) -> list[PointwiseSketch]:
+def pointwise_sketches(block: Block, machine: Machine, shared: int = 0) -> list[PointwiseSketch]:
     """Return the sketch of a pointwise stage; none if it does not store neighbours, or sizes are
-    not constant."""
+    not constant. ``shared`` are the loops around it that other stages have, too."""
     store, work = only_store(block), work_of_block(block)
     if store is None or work is None or work.reduced or not work.spatial:
         return []
@@ -74,12 +74,14 @@ def pointwise_sketches(block: Block, machine: Machine) -> list[PointwiseSketch]:
     if block.predicate is not None or last_index is not spatial[-1].var:
         return []
     names = tuple(axis.var.name for axis in spatial)
+    if shared >= len(names):
+        return []
     last = work.spatial[names[-1]]
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (last - 1).bit_length())
     choices: dict[str, tuple[Any, ...]] = {
         "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
         "vectors": tuple(each for each in (1, 2, 3, 4, 8) if (each - 1) * lanes < last),
-        "rows": (1, 2, 3, 4, 6, 8) if len(names) > 1 else (1,),
+        "rows": (1, 2, 3, 4, 6, 8) if len(names) > 1 + shared else (1,),
     }
     return [PointwiseSketch(work, machine, names, choices)]

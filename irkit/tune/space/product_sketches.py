@@ -17,8 +17,9 @@ from irkit.autoschedule import (
 )
 from irkit.core import ScheduleError
 from irkit.ir import Block
-from irkit.schedule import BlockRef, Schedule
+from irkit.schedule import BlockRef, LoopRef, Schedule
 from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 5, 6, 8, 12)
@@ -61,7 +62,16 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
             and not (plan.by_rows and (way.is_turned or rows == 1))
             and not (plan.stacked and way.rows is None)
             and steps % int(setting["unroll"]) == 0
+            and self._has_strip(way, plan, int(setting["strip"]))
         )
+
+    def _has_strip(self, way: MatrixProduct, plan: Panels, tiles: int) -> bool:
+        """Return True if a strip divides the outer loop, and nothing is packed inside of it."""
+        rows, columns, _ = way.sizes
+        whole = -(-rows // plan.rows) if plan.by_rows else -(-columns // plan.columns)
+        free = plan.by_rows or not plan.packed
+        exact = way.rows is not None and rows % plan.rows == 0 and whole % tiles == 0
+        return tiles == 1 or (free and exact)
 
     def cycles(self, setting: Setting) -> float:
         way, plan = self.plan(setting)
@@ -74,7 +84,14 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
             if way is None:
                 raise ScheduleError(f"block {block.name!r} is not such a product")
             apply_plan(sch, way, self.plan(setting)[1])
-            unroll_steps(sch, BlockRef(block.name), way.steps.var.name, int(setting["unroll"]))
+            ref = BlockRef(block.name)
+            step = loop_of(sch, ref, way.steps.var.name)
+            loops = [loop.var for loop in sch.get_loops(ref)]
+            outer = sch.get_loops(ref)[: loops.index(step.var)]
+            strip_loop(sch, outer, len(outer) - 2, int(setting["strip"]))
+            if int(setting["unroll"]) > 1:
+                _, inner = sch.split(step, [None, int(setting["unroll"])])
+                sch.unroll(inner)
 
         return panels
 
@@ -143,6 +160,7 @@ def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSk
         "stacked": (0, 1),
         "by_rows": (0, 1),
         "unroll": (1, 2, 4),
+        "strip": STRIPS,
     }
     found: list[PanelSketch | DotSketch] = [PanelSketch(product, machine, ways, choices)]
     if product.sizes[2] >= lanes > 1:
@@ -150,14 +168,10 @@ def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSk
     return found
 
 
-def unroll_steps(sch: Schedule, ref: BlockRef, axis: str, times: int) -> None:
-    """Unroll the loop of a reduction axis so many times, which divide it."""
-    if times <= 1:
-        return
-    block = sch.get(ref)
-    binding = next(each.binding for each in block.axes if each.var.name == axis)
+def loop_of(sch: Schedule, ref: BlockRef, axis: str) -> LoopRef:
+    """Return the loop of an axis. Raises: ScheduleError if it has not one of its own."""
+    binding = next(each.binding for each in sch.get(ref).axes if each.var.name == axis)
     loop = next((each for each in sch.get_loops(ref) if each.var is binding), None)
     if loop is None:
         raise ScheduleError(f"axis {axis!r} of block {ref.name!r} is not a loop of its own")
-    _, inner = sch.split(loop, [None, times])
-    sch.unroll(inner)
+    return loop

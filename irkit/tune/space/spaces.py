@@ -5,7 +5,8 @@ is about where stage ``x`` is computed. What is not decided, the standard rules 
 at all are the default.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -17,7 +18,9 @@ from irkit.autoschedule import (
     automatic_schedule,
     blocks_of,
     directed_schedule,
+    epilogue_of,
     inline_stages,
+    mark_parallel,
     operations,
     plan_of,
     product_of,
@@ -28,9 +31,11 @@ from irkit.ir import Block, PrimFunc, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
 from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
 from irkit.tune.records import Values
+from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
 from irkit.tune.space.product_sketches import product_sketches
 from irkit.tune.space.sketch import AutoSketch, Group, Sketch
+from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
 from irkit.tune.space.tile_sketch import tile_sketches
 from irkit.tune.templates import Template
 
@@ -81,6 +86,7 @@ class RuleSpace:
     def __init__(self, func: PrimFunc, machine: Machine, threads: int = 1) -> None:
         self.func, self.machine, self.threads = func, machine, threads
         self._known: dict[tuple[tuple[str, str], ...], tuple[Group, ...]] = {}
+        self._stages: dict[str, tuple[Any, ...]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RuleSpace, (self.func, self.machine, self.threads)
@@ -88,6 +94,11 @@ class RuleSpace:
     @property
     def stages(self) -> Mapping[str, tuple[Any, ...]]:
         """Where each pointwise stage that others read is computed."""
+        if self._stages is None:
+            self._stages = self._places()
+        return self._stages
+
+    def _places(self) -> dict[str, tuple[Any, ...]]:
         sch = Schedule(self.func, check="off")
         found: dict[str, tuple[Any, ...]] = {}
         for block in blocks_of(sch):
@@ -108,28 +119,37 @@ class RuleSpace:
             sch = Schedule(self.func, check="off")
             _place_stages(sch, dict(key))
             whole = operations(sch.func.body) or 1
+            blocks = blocks_of(sch)
+            ends = {name for each in blocks if (name := _epilogue(sch, each))}
             self._known[key] = tuple(
                 group
-                for block in blocks_of(sch)
-                if (group := _group(block, self.machine, whole)) is not None
+                for block in blocks
+                if block.name not in ends
+                and (group := _group(sch, block, self.machine, whole, self.threads)) is not None
             )
+            if self.threads > 1 and THREADS not in {block.name for block in blocks}:
+                self._known[key] += (thread_group(),)
         return self._known[key]
 
     def derive(self, values: Mapping[str, Any]) -> Candidate:
         first = {key: str(each) for key, each in values.items() if key.endswith(".stage")}
         rules: dict[str, Rule] = {}
+        threads: Callable[[Schedule], None] = mark_parallel
         for group in self.groups(values):
-            sketch, setting = setting_of(group, values)
-            rule = sketch.rule(setting)
+            sketch, setting = setting_of(group, values)  # Older records have fewer knobs.
+            whole = {knob: options[0] for knob, options in sketch.knobs.items()} | setting
+            rule = sketch.rule(whole)
             if rule is not None:
                 rules[group.name] = rule
+            if isinstance(sketch, ThreadSketch):
+                threads = partial(sketch.mark, setting=whole)
         moved = {key: each for key, each in first.items() if each != "auto"}
-        if not rules and not moved:
+        if not rules and not moved and threads is mark_parallel:
             made = automatic_schedule(self.func, self.machine)
             if made is None:
                 return Candidate(self.func, ScheduleTrace())
             return Candidate(made.func, made.trace)
-        directions = Directions(lambda sch: _place_stages(sch, moved), rules)
+        directions = Directions(lambda sch: _place_stages(sch, moved), rules, threads)
         return checked(directed_schedule(self.func, self.machine, directions))
 
 
@@ -273,13 +293,31 @@ def _place_stages(sch: Schedule, moved: Mapping[str, str]) -> None:
             sch.compute_at(ref, loops[at])
 
 
-def _group(block: Block, machine: Machine, whole: int) -> Group | None:
+def _epilogue(sch: Schedule, block: Block) -> str:
+    """Return the name of the block that is scheduled with a reduction; empty if there is none."""
+    store = only_store(block)
+    found = None if block.init is None or store is None else epilogue_of(sch, block, store)
+    return "" if found is None else found.name
+
+
+def _shared_loops(sch: Schedule, block: Block) -> int:
+    """Return how many of the loops around a block contain others, or are not loops of its axes."""
+    loops = sch.get_loops(BlockRef(block.name))
+    shared = sum(len(sch.get_child_blocks(loop)) > 1 for loop in loops)
+    return max(shared, len(loops) - len(block.axes))
+
+
+def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: int) -> Group | None:
     """Return the sketches of a block; None if it has none, or hardly matters."""
     work = work_of_block(block)
     if work is None or work.points < _SMALL * whole:
         return None
-    own: list[Sketch] = [*product_sketches(block, machine), *tile_sketches(block, machine)]
-    own += pointwise_sketches(block, machine)
+    shared = _shared_loops(sch, block)
+    own: list[Sketch] = []
+    if not shared:
+        own += [*product_sketches(block, machine), *tile_sketches(block, machine)]
+        own += lanes_sketches(block, machine, threads)
+    own += pointwise_sketches(block, machine, shared)
     if not own:
         return None
     return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))

@@ -8,7 +8,7 @@ import msgspec
 from irkit.autoschedule import Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target, structural_hash
-from irkit.ir import Buffer, PrimFunc, as_int, is_unscheduled, work_of
+from irkit.ir import Buffer, PrimFunc, as_int, is_unscheduled, parse, work_of
 from irkit.te import Tensor, create_prim_func
 from irkit.tune.machine_table import machine_here
 from irkit.tune.records import SCHEMA, TaskLine
@@ -48,6 +48,8 @@ class Task(msgspec.Struct, frozen=True, eq=False):
             self.func.script(),
             self.template,
             self.args,
+            self.space.template.where if isinstance(self.space, TemplateSpace) else "",
+            self.weight,
         )
 
 
@@ -88,6 +90,28 @@ def task(
         tensors = [given] if isinstance(given, Tensor) else list(given)
         func = _checked(create_prim_func(tensors))
     return Task(name or func.name, func, RuleSpace(func, chosen, threads), weight)
+
+
+def resumed_task(line: TaskLine, *, threads: int = 1) -> Task:
+    """Return the task of a line of a file of records: its template, or its loops.
+
+    Raises: IRKitError if the template is gone, or makes other loops now.
+    """
+    if not line.template:
+        return task(parse(line.loops), name=line.name, weight=line.weight, threads=threads)
+    try:
+        found = task(line.where, line.args, weight=line.weight, threads=threads)
+    except IRKitError as error:
+        raise IRKitError(
+            f"the search of {line.name!r} cannot go on: {error.message}",
+            hint="Say where its template is: irkit tune FILE.py:NAME --args ... --resume RECORDS.",
+        ) from None
+    if found.hash != line.hash:
+        raise IRKitError(
+            f"template {line.name!r} of {line.where} has other loops than those that were tuned",
+            hint="Begin a new file of records.",
+        )
+    return found
 
 
 def _checked(func: PrimFunc) -> PrimFunc:

@@ -12,6 +12,7 @@ from irkit.ir import Axis, Block, as_int
 from irkit.schedule import BlockRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_tile, work_of_block
 from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 _VECTORS = (1, 2, 3, 4, 6, 8)
@@ -48,8 +49,24 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         unroll = self._unrolled(setting)
         if rows > height or (vectors - 1) * lanes >= width or not unroll:
             return False
+        if not self._has_strip(setting, rows):
+            return False
         sums = rows * vectors
         return sums <= self.machine.vector_registers and sums * unroll <= _MOST_COPIES
+
+    def _has_strip(self, setting: Setting, rows: int) -> bool:
+        """Return True if a strip divides its loop, and no tile overlaps the one before it: such
+        tiles stay in order. The last loop has no strips."""
+        at, tiles = setting["strip"]
+        if at < 0:
+            return True
+        size, row = rows if at == int(setting["row"]) else 1, int(setting["row"])
+        columns = int(setting["vectors"]) * int(setting["lanes"])
+        if self.work.spatial[self.spatial[-1]] % columns:
+            return False
+        if row >= 0 and self.work.spatial[self.spatial[row]] % rows:
+            return False
+        return -(-self.work.spatial[self.spatial[at]] // size) % tiles == 0
 
     def cycles(self, setting: Setting) -> float:
         row = int(setting["row"])
@@ -83,6 +100,9 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             ]
             if len(found) > 1:
                 sch.reorder(*found)
+            reduced = {loop.var for loop in found}
+            outer = loops[: [loop.var in reduced for loop in loops].index(True)]
+            strip_loop(sch, outer, *setting["strip"])
             times = self._unrolled(setting)
             if times > 1:
                 inner = found[-1]
@@ -126,6 +146,9 @@ def tile_sketches(block: Block, machine: Machine) -> list[TileSketch]:
         "rows": _ROWS if wide else (1,),
         "order": tuple(range(orders)),
         "unroll": _UNROLLED,
+        "strip": tuple(
+            [at, each] for at in (-1, *wide) for each in STRIPS if (at < 0) == (each == 1)
+        ),
     }
     return [TileSketch(work, machine, names, tuple(work.reduced), choices)]
 

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,9 +45,9 @@ class Template(msgspec.Struct, frozen=True):
         """
         function = _function(self.where)
         if not hasattr(function, _MARK):
-            return Templated(_written(self.where, function(*args)), None, Config())
+            return Templated(_written(self.where, self._called(function, args)), None, Config())
         config = Config(values)
-        made: object = function(config, *args)
+        made = self._called(function, args, config)
         if isinstance(made, Schedule):
             return Templated(made.written, made, config)
         pair = _parts(made)
@@ -61,6 +62,27 @@ class Template(msgspec.Struct, frozen=True):
             f"{self.where} returned a {type(made).__name__}; expected a schedule of loops, or a "
             "pair of a schedule of tensors and its parameters"
         )
+
+    def _called(self, function: Callable[..., Any], args: Sequence[Any], *config: Config) -> object:
+        """Call the function. Raises: IRKitError if it does, or takes other arguments."""
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*config, *args)
+        except TypeError as error:
+            wanted = ", ".join(list(signature.parameters)[len(config) :])
+            raise IRKitError(
+                f"{self.where} takes the arguments ({wanted}), found {list(args)}: {error}",
+                hint="Give them as --args 512,512, or as the second argument of tune.task.",
+            ) from None
+        try:
+            return function(*config, *args)
+        except IRKitError:
+            raise
+        except Exception as error:
+            line = _last_line(error, self.where.rpartition(":")[0])
+            raise IRKitError(
+                f"{self.where} raised at line {line}: {type(error).__name__}: {error}"
+            ) from error
 
 
 def template(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -135,6 +157,13 @@ def _written(where: str, made: object) -> PrimFunc:
     if tensors and len(tensors) == len(items):
         return create_prim_func(tensors)
     raise IRKitError(f"{where} returned a {type(made).__name__}; expected tensors or loops")
+
+
+def _last_line(error: Exception, path: str) -> int:
+    """Return the last line of a file that an exception came through."""
+    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__)
+             if os.path.abspath(frame.filename) == path]  # fmt: skip
+    return lines[-1] if lines else 0
 
 
 def _parts(made: object) -> list[object]:

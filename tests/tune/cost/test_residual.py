@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from irkit.core import FormatError
 from irkit.tune import Residual, rank_correlation
 
 
@@ -29,7 +30,7 @@ def test_the_model_learns_what_the_estimate_misses(tmp_path: Path) -> None:
     model.learn()
     few, many = model.predict([[1, 8], [8, 8]])
     assert many - few == pytest.approx(1.0986, abs=0.2)
-    assert model.save(tmp_path / "model")
+    model.save(tmp_path / "model")
     other = Residual()
     other.load(tmp_path / "model")
     assert list(other.predict([[1, 8], [8, 8]])) == [few, many]
@@ -39,7 +40,16 @@ def test_without_enough_measurements_the_estimate_stands() -> None:
     model = filled(5)
     model.learn()
     assert list(model.predict([[1, 8]])) == [0.0]
-    assert not model.save("nowhere")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"format":2,"rows":[],"errors":[]}', '{"format":1,"rows":[[1]],"errors":[]}'],
+)
+def test_a_damaged_file_of_what_was_learned_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "model").write_text(text)
+    with pytest.raises(FormatError, match="has learned"):
+        Residual().load(tmp_path / "model")
 
 
 def test_without_lightgbm_the_estimate_stands(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,3 +108,14 @@ def test_merging_keeps_each_line_once(tmp_path: Path) -> None:
     found = read_records(tmp_path / "all")
     assert found.candidates == [record(1), record(2), record(3)]
     assert len((tmp_path / "all").read_bytes().splitlines()) == 4
+
+
+def test_a_template_is_known_also_if_its_loops_were_searched_without_it(tmp_path: Path) -> None:
+    plain = TaskLine(SCHEMA, "t", "main", 1, "loops")
+    templated = TaskLine(SCHEMA, "t", "mine", 1, "loops", "mine", (8,), "kernel.py:mine")
+    for lines in ((plain, templated), (templated, plain)):
+        path = tmp_path / f"{lines[0].name}"
+        with RecordFile(path) as file:
+            for line in lines:
+                file.append(line)
+        assert read_records(path).tasks["t"] == templated

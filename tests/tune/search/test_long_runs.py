@@ -17,7 +17,8 @@ pytestmark = pytest.mark.long
 
 def test_ten_thousand_candidates_a_tenth_of_which_crash_leave_memory_flat() -> None:
     memory: list[int] = []
-    with Bench(faulty(), BenchSettings(jobs=2)) as bench:
+    # The limit is long, for somebody may stop this process for minutes.
+    with Bench(faulty(), BenchSettings(jobs=2, seconds=3600.0)) as bench:
         for batch in range(625):
             asked = [
                 {"fault": "crash" if number % 10 == 0 else "none", "number": number}
@@ -36,18 +37,34 @@ CODE = """
 import sys
 from irkit import tune
 from tests.tune.programs import nearest
+known = tune.read_records(sys.argv[1])
 with tune.RecordFile(sys.argv[1]) as file:
-    tune.tune(tune.task(nearest(48, 64, 32)), trials=400, records=file)
+    way = tune.Local(seconds=3600.0)
+    tune.tune(tune.task(nearest(48, 64, 32)), trials=400, measure=way, records=file, known=known)
 """
 
 
 def test_a_run_that_is_killed_at_any_time_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "r"
-    for seconds in (2.0, 3.1, 4.3):
+    path.touch()
+    before = 0
+    for number in range(1, 6):
         run = subprocess.Popen([sys.executable, "-c", CODE, str(path)])
-        time.sleep(seconds)
+        while len(read_records(path).candidates) < before + 7 * number:
+            assert run.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.07 * number)
         run.send_signal(signal.SIGKILL)
         run.wait()
-    found = read_records(path)
-    assert not found.damaged
-    assert found.candidates
+        found = read_records(path)
+        assert not found.damaged
+        named = {each.id for each in found.candidates}
+        assert len(named) == len(found.candidates) >= before + 7 * number
+        before = len(named)
+    assert not _children_of(run.pid)
+
+
+def _children_of(pid: int) -> list[str]:
+    """Return the processes that a process which is gone has left."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True)
+    return [line for line in listed.stdout.splitlines() if line.split()[1] == str(pid)]

@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from irkit.tune import (
     tune,
     tune_all,
 )
-from irkit.tune.records import Values
+from irkit.tune.records import Values, best_of, key_of
 from tests.tune.programs import nearest, product
 from tests.tune.search.simulated import Simulated, by_rows
 
@@ -26,7 +27,7 @@ def small() -> Task:
 
 
 def test_the_search_finds_what_is_fast(small: Task) -> None:
-    result = tune(small, trials=120, measure=Simulated(by_rows))
+    result = tune(small, trials=200, measure=Simulated(by_rows))
     assert result.improved
     assert result.values["C.rows"] == 5
     assert result.speedup > 1.85
@@ -40,6 +41,19 @@ def test_a_winner_of_the_search_that_loses_the_last_race_is_not_used(small: Task
     result = tune(small, trials=32, measure=Simulated(by_rows, slower))
     assert not result.improved
     assert (result.values, result.speedup) == ({}, 1.0)
+
+
+def test_a_winner_by_chance_is_not_used(small: Task) -> None:
+    races: Counter[str] = Counter()
+
+    def lucky(values: Values) -> float:
+        races[key_of(values)] += bool(values)
+        return 1.5 if races[key_of(values)] == 1 and values else 1.0
+
+    result = tune(small, trials=32, measure=Simulated(by_rows, lucky))
+    assert max(races.values()) == 2
+    assert not result.improved
+    assert not best_of(result.records)
 
 
 def test_within_the_noise_the_default_stays(small: Task) -> None:
@@ -58,6 +72,13 @@ def test_what_crashes_is_a_record_and_never_wins(tmp_path: Path, small: Task) ->
     assert len(found.candidates) == len(result.records) >= 40
     assert {each.verdict for each in found.candidates} >= {"crash"}
     assert not result.improved
+
+
+def test_what_was_refused_whatever_its_sizes_are_is_not_proposed_again(small: Task) -> None:
+    way = Simulated(lambda values: 0.0 if values.get("C.sketch") == "panels" else by_rows(values))
+    tune(small, trials=48, measure=way)
+    assert any("panels" in each for each in way.seen[:16])
+    assert not any("panels" in each for each in way.seen[16:])
 
 
 def test_the_same_seed_visits_the_same_candidates(small: Task) -> None:
@@ -99,7 +120,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path, small: Task) -> None:
 def test_hints_are_measured_first(small: Task) -> None:
     hint = {
         "C.sketch": "panels", "C.turned": 0, "C.rows": 5, "C.vectors": 3, "C.lanes": 4,
-        "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.unroll": 1,
+        "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.unroll": 1, "C.strip": 1,
     }  # fmt: skip
     way = Simulated(by_rows)
     tune(small, trials=16, measure=way, hints=[hint])

@@ -1,4 +1,5 @@
 import pickle
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -12,13 +13,14 @@ from irkit.ir import Buffer, PrimFunc, as_int, verify
 from irkit.tune import task
 from irkit.tune.space import crossed, mutated, sampled
 from irkit.tune.space.moves import estimate
-from tests.tune.programs import blur, convolution, nearest, product
+from tests.tune.programs import activated, blur, convolution, nearest, product, sums
 
 PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
     "product": lambda: product(7, 19, 11),
     "nearest": lambda: nearest(5, 23, 6),
     "blur": lambda: blur(13),
     "convolution": lambda: convolution(2, 5, 3),
+    "sums": lambda: sums(6, 64),
 }
 
 
@@ -53,6 +55,72 @@ def test_any_decisions_give_valid_loops_that_compute_the_same(name: str) -> None
     assert legal >= 4
 
 
+def nest(*extents: int) -> str:
+    """Return a pattern of loops inside each other."""
+    return r":\s+".join(rf"for \w+ in \w+\(0, {each}\)" for each in extents)
+
+
+FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
+    (
+        product(16, 24, 6), 1,
+        {"C.sketch": "panels", "C.turned": 0, "C.rows": 2, "C.vectors": 1, "C.lanes": 8,
+         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.unroll": 2, "C.strip": 4},
+        nest(2, 3, 4),
+    ),
+    (
+        convolution(2, 16, 6), 1,
+        {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
+         "Y.unroll": 1, "Y.strip": [0, 2]},
+        nest(3, 4, 2, 2),
+    ),
+    (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
+    (sums(1, 96), 2, {"S.sketch": "lanes", "S.vectors": 1, "S.parts": 2}, r"parallel\(0, 2\)"),
+    (
+        product(16, 32, 6), 2,
+        {"threads.sketch": "nest", "threads.depth": 0, "threads.fused": 2}, "parallel",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(FORCED)))
+def test_strips_lanes_and_threads_are_in_the_loops_and_change_no_result(
+    at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("irkit.autoschedule.threads.WORTH", 1)
+    func, threads, values, wanted = FORCED[at]
+    space = task(func, threads=threads).space
+    assert estimate(space, values) < float("inf")
+    made = space.derive(values).func
+    assert re.search(wanted, made.script())
+    assert made.script() != space.derive({}).func.script()
+    assert results(made) == results(func)
+
+
+def test_a_tile_that_overlaps_another_has_no_strips() -> None:
+    space = task(product(17, 32, 6)).space
+    setting = {**FORCED[0][2], "C.rows": 2}
+    assert estimate(space, {**setting, "C.strip": 3}) == float("inf")
+
+
+def test_one_thread_decides_nothing_about_threads() -> None:
+    func = product(16, 32, 6)
+    assert [group.name for group in task(func).space.groups({})] == ["C"]
+    assert [group.name for group in task(func, threads=2).space.groups({})] == ["C", "threads"]
+
+
+def test_most_decisions_about_a_fused_kernel_are_legal() -> None:
+    space, rng = task(activated(1, 8, 2)).space, Random(0)
+    wanted, legal = results(space.func), 0
+    for _ in range(8):
+        try:
+            made = space.derive(sampled(space, rng))
+        except ScheduleError:
+            continue
+        legal += 1
+        assert results(made.func) == wanted
+    assert legal >= 6
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_decisions_are_the_automatic_schedule(name: str) -> None:
     found = task(PROGRAMS[name]())
@@ -83,7 +151,7 @@ def test_what_is_drawn_has_an_estimate_and_what_is_not_legal_has_none() -> None:
     assert estimate(space, {"C.sketch": "panels", "C.rows": 3}) == float("inf")
     wide = {
         "C.sketch": "tile", "C.lanes": 8, "C.vectors": 8, "C.row": 0, "C.rows": 16,
-        "C.order": 0, "C.unroll": 8,
+        "C.order": 0, "C.unroll": 8, "C.strip": [-1, 1],
     }  # fmt: skip
     assert estimate(space, wide) == float("inf")
 
