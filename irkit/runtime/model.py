@@ -17,7 +17,7 @@ from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import SizeProgram
 from irkit.runtime.jit import Library
-from irkit.runtime.model_arrays import check_input, output_arrays
+from irkit.runtime.model_arrays import check_input, output_arrays, state_input
 from irkit.runtime.package import (
     PackageContents,
     contents_of,
@@ -72,6 +72,8 @@ class Model:
         )
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
+        self._state = {out: plan.inputs[own].name for own, out in plan.state}
+        self._written = {own for own, _ in plan.state}
 
     @property
     def trace(self) -> Trace:
@@ -110,9 +112,10 @@ class Model:
     ) -> dict[str, Any]:
         """Compute all outputs, by name.
 
-        Shapes and types are those of ``inputs`` and ``outputs`` of the plan; inputs are not
-        changed. Tensors of other libraries are read through DLPack. An output that ``out`` names is
-        written to the array given there, which is then the one returned; the others are new arrays.
+        Shapes and types are those of ``inputs`` and ``outputs`` of the plan. Inputs are not
+        changed, except those in ``state`` of the plan, over which an output is written.
+        Tensors of other libraries are read through DLPack. An output that ``out`` names is written
+        to the array given there, which is then the one returned; the others are new arrays.
 
         Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a ValueError)
         and DTypeError (a TypeError), all before anything is run; IRKitError if the model is for
@@ -122,7 +125,7 @@ class Model:
         sizes = self._sizes.of(arrays)
         named = zip(self.plan.inputs, arrays, strict=True)
         read = ((spec.name, (inputs[spec.name], array)) for spec, array in named)
-        results = output_arrays(sizes.outputs, out, read)
+        results = output_arrays(sizes.outputs, out, read, self._state)
         arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(
@@ -146,11 +149,14 @@ class Model:
         """
         if runs < 1:
             raise IRKitError(f"a profile needs at least 1 run, found {runs}")
+        inputs = self._apart(inputs)
         self.run(inputs)  # It warms up, and refuses wrong inputs.
         whole = median([timed(partial(self.run, inputs)) for _ in range(runs)])
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
-        results = output_arrays(sizes.outputs, None, ())
+        named = zip(self.plan.inputs, arrays, strict=True)
+        read = ((spec.name, (array,)) for spec, array in named)
+        results = output_arrays(sizes.outputs, None, read, self._state)
         symbols = {symbol(call.kernel) for call in self.plan.calls}
         arena = self._arenas.take(sizes.arena_bytes)
         try:
@@ -207,7 +213,18 @@ class Model:
             problems += [f"{name!r} is not an input" for name in unknown[:1]]
             listed = ", ".join(names) or "none"
             raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
-        return [check_input(spec, inputs[spec.name]) for spec in self.plan.inputs]
+        return [
+            (state_input if at in self._written else check_input)(spec, inputs[spec.name])
+            for at, spec in enumerate(self.plan.inputs)
+        ]
+
+    def _apart(self, inputs: Mapping[str, ArrayLike]) -> Mapping[str, ArrayLike]:
+        """Return inputs with copies of those that are written over, so that all runs are alike."""
+        names = set(self._state.values())
+        return {
+            name: np.array(given, order="C") if name in names else given
+            for name, given in inputs.items()
+        }
 
 
 def _unpickled(data: bytes) -> Model:

@@ -43,7 +43,10 @@ from irkit.graph import (
     bindings_of,
     constants_of,
     op_spec,
+    overwritten,
+    results_of,
     same_shape,
+    state_pairs,
     type_of,
     used_inside,
 )
@@ -120,6 +123,12 @@ class _Groups:
         self.kind: dict[Value, int] = {
             value: _RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
+        state = overwritten(func)
+        written = {results_of(func)[pair.result] for pair in state_pairs(func)}
+        for value, step in self.steps.items():
+            # In a group, it could be read after it is overwritten.
+            if value not in written and not state.isdisjoint(step.args):
+                self.kind[value] = _RANK["opaque"]
 
     def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:
