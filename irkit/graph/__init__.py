@@ -152,7 +152,9 @@ from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
 )
 from irkit.graph.state import (
+    APPENDS as APPENDS,
     StatePair as StatePair,
+    caches_of as caches_of,
     computed_at as computed_at,
     overwritten as overwritten,
     results_of as results_of,

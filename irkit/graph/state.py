@@ -2,6 +2,7 @@
 
 The attribute ``state`` of a graph function lists pairs of a parameter and a result by number, such
 as ``((0, 1),)``: at a call, result 1 lies exactly where parameter 0 lies. No others may overlap.
+With an axis and a capacity, as in ``((0, 1, 2, 4096),)``, the two are a cache that grows.
 """
 
 from collections.abc import Iterator
@@ -9,19 +10,32 @@ from collections.abc import Iterator
 import msgspec
 
 from irkit.core import Attrs, IRKitError, Node, equal, walk
-from irkit.graph.flow import used_inside
+from irkit.graph.flow import operands, used_inside
 from irkit.graph.function import GraphFunc
-from irkit.graph.nodes import Bind, Body, Tuple, TupleGet, Value
+from irkit.graph.nodes import Bind, Body, Invoke, Op, Tuple, TupleGet, Value
+from irkit.graph.ops import attributes
 from irkit.graph.types import TensorType
 
 STATE = "state"
+APPENDS = "appends"
+"""Attribute of a kernel whose result begins as its first tensor, along the axis of this number: it
+stores only what is behind that."""
+
+
+_Found = Iterator[tuple[str, Node | None]]
 
 
 class StatePair(msgspec.Struct, frozen=True, array_like=True):
-    """A result that is written over a parameter; both are numbers."""
+    """A result that is written over a parameter; both are numbers.
+
+    With a ``capacity``, the two are a cache: memory with room for so many rows along ``axis``, of
+    which the result has more than the parameter.
+    """
 
     param: int
     result: int
+    axis: int = 0
+    capacity: int = 0
 
 
 def state_pairs(func: GraphFunc) -> tuple[StatePair, ...]:
@@ -41,7 +55,10 @@ def state_pairs(func: GraphFunc) -> tuple[StatePair, ...]:
 def with_state(func: GraphFunc, pairs: tuple[StatePair, ...]) -> GraphFunc:
     """Return a function with these pairs."""
     others: Attrs = tuple((key, value) for key, value in func.attrs if key != STATE)
-    listed = tuple((pair.param, pair.result) for pair in pairs)
+    listed = tuple(
+        (pair.param, pair.result, *((pair.axis, pair.capacity) if pair.capacity else ()))
+        for pair in pairs
+    )
     return func.replace(attrs=(*others, (STATE, listed)) if pairs else others)
 
 
@@ -54,8 +71,18 @@ def results_of(func: GraphFunc) -> tuple[Value, ...]:
 
 
 def overwritten(func: GraphFunc) -> frozenset[Value]:
-    """Return the parameters that results are written over."""
-    return frozenset(func.params[pair.param] for pair in state_pairs(func))
+    """Return the parameters that results are written over, without caches, whose rows stay."""
+    return frozenset(func.params[pair.param] for pair in state_pairs(func) if not pair.capacity)
+
+
+def caches_of(func: GraphFunc) -> dict[Value, StatePair]:
+    """Return the parameters and results of a function that lie in a cache."""
+    results = results_of(func)
+    found: dict[Value, StatePair] = {}
+    for pair in state_pairs(func):
+        if pair.capacity:
+            found[func.params[pair.param]] = found[results[pair.result]] = pair
+    return found
 
 
 def computed_at(func: GraphFunc, value: Value) -> int | None:
@@ -94,16 +121,43 @@ def state_problems(func: GraphFunc) -> Iterator[tuple[str, Node]]:
             yield f"state names a {what} in two pairs", func
             return
     for pair in pairs:
-        yield from _pair_problems(func, func.params[pair.param], results[pair.result])
+        check = _cache_problems if pair.capacity else _pair_problems
+        for message, node in check(func, pair, func.params[pair.param], results[pair.result]):
+            yield message, node or func
 
 
-def _pair_problems(func: GraphFunc, param: Value, result: Value) -> Iterator[tuple[str, Node]]:
+def _cache_problems(func: GraphFunc, pair: StatePair, param: Value, result: Value) -> _Found:
+    """Yield what is wrong with a cache: its rows are those of the parameter, and others behind."""
+    axis, before, after = pair.axis, param.type, result.type
+    what = f"result {result.name!r} cannot grow in the memory of parameter {param.name!r}"
+    if not isinstance(before, TensorType) or not isinstance(after, TensorType):
+        yield f"{what}: they are not tensors", None
+        return
+    if not 0 <= axis < len(before.shape) or pair.capacity < 1:
+        yield f"{what}, of rank {len(before.shape)}, along axis {axis} to {pair.capacity}", None
+        return
+    at = computed_at(func, result)
+    step = None if at is None else func.body.bindings[at].step
+    appends = isinstance(step, Invoke) or (
+        isinstance(step, Op) and step.name == "concat" and attributes(step).int("axis") == axis
+    )
+    if not appends or operands(step)[:1] != (param,) or operands(step).count(param) != 1:
+        yield f"{what}: no step concatenates rows to it along axis {axis}", None
+    if sum(each is result for each in results_of(func)) != 1:
+        yield f"{what}: it is a result twice", None
+    for bind in func.body.bindings:
+        kept = isinstance(bind.step, Tuple) and bind.var is not func.body.result
+        if _gives_on(bind, param) or (kept and result in operands(bind.step)):
+            yield f"{what}: {bind.var.name!r} stands for one of them, or holds it", bind
+
+
+def _pair_problems(func: GraphFunc, pair: StatePair, param: Value, result: Value) -> _Found:
     over = f"result {result.name!r} cannot be written over parameter {param.name!r}"
     if not isinstance(param.type, TensorType) or not equal(param.type, result.type):
-        yield f"{over}, whose type differs", func
+        yield f"{over}, whose type differs", None
     at = computed_at(func, result)
     if at is None:
-        yield f"{over}: no step computes it", func
+        yield f"{over}: no step computes it", None
         return
     writer = func.body.bindings[at].var.name
     for number, bind in enumerate(func.body.bindings):

@@ -12,11 +12,46 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import TensorSpec
 from irkit.core import DTypeError, InputError, ShapeError
+from irkit.graph import StatePair
 from irkit.ir import array_type, plain_array, read_only_hint
 
 # Devices of DLPack whose memory the processor reads, as NumPy accepts them.
 _HOST_DEVICES = frozenset({1, 3, 11, 13})
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
+
+
+class Cache:
+    """State that grows along an axis, such as the keys of a transformer: an array with room for a
+    capacity, of which the first ``length`` rows are in use. A run of a model appends rows.
+    """
+
+    def __init__(self, array: NDArray[Any], length: int = 0) -> None:
+        self.array, self.length = array, length
+
+
+def cache_input(spec: TensorSpec, given: object, pair: StatePair) -> NDArray[Any]:
+    """Return the rows of a cache that are in use, as a view of the caller's memory.
+
+    Raises: DTypeError or ShapeError if it is no cache, or not as the model declares.
+    """
+    label = f"input {spec.name!r}"
+    if not isinstance(given, Cache):
+        raise DTypeError(
+            f"{label} must be an irkit.Cache, found {type(given).__name__}",
+            hint=f"irkit.Cache(array) with room for {pair.capacity} along axis {pair.axis}.",
+        )
+    axis = pair.axis
+    room = (*spec.shape[:axis], pair.capacity, *spec.shape[axis + 1 :])
+    whole = TensorSpec(spec.name, room, spec.dtype)
+    array = _written_array(whole, given.array, f"the array of {label}")
+    if not 0 <= given.length <= pair.capacity:
+        raise ShapeError(f"{label} has a length of {given.length}, expected 0 to {pair.capacity}")
+    return rows_of(array, axis, given.length)
+
+
+def rows_of(array: NDArray[Any], axis: int, length: int) -> NDArray[Any]:
+    """Return the first rows of an array along an axis."""
+    return array[(slice(None),) * axis + (slice(0, length),)]
 
 
 _NO_STATE: Mapping[int, str] = {}
@@ -108,9 +143,11 @@ def copy_outputs(
 def _state_array(name: str, taken: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     """Return the memory of an input that is written over, which no other input may share."""
     label = f"input {name!r}"
-    array = next(memory for other, memory in reversed(taken) if other == label)
-    _check_overlap(label, array, [each for each in taken if each[0] != label])
-    return array
+    own = [memory for other, memory in taken if other == label]
+    for array in own:
+        if isinstance(array, np.ndarray):
+            _check_overlap(label, array, [each for each in taken if each[0] != label])
+    return own[-1]
 
 
 def _check_overlap(label: str, array: NDArray[Any], taken: Iterable[tuple[str, Any]]) -> None:

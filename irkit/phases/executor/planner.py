@@ -135,8 +135,8 @@ class _ExecutorPlanner:
             tensor_spec(self.sizes, result.type, name, narrow.get(name, ""))
             for result, name in zip(results, names, strict=True)
         )
-        state = tuple((pair.param, pair.result) for pair in state_pairs(self.func))
-        kept = {result for _, result in state}
+        state = state_pairs(self.func)
+        kept = {pair.result for pair in state}
         memory = self.arena_bytes
         for number, result in enumerate(results):
             if number in kept:
@@ -303,6 +303,8 @@ class _ExecutorPlanner:
         """
         end: Size = 0
         for pair in state_pairs(self.func):
+            if pair.capacity:
+                continue
             param, tensor = self.func.params[pair.param], results[pair.result]
             at = computed_at(self.func, tensor.value)
             later = self.func.body.bindings[at:]
