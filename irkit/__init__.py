@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         trace as trace,
     )
     from irkit.runtime import (
+        Cache as Cache,
         Model as Model,
         load as load,
     )
@@ -77,7 +78,7 @@ _NAMES = {
     "irkit.ir": ("Buffer", "PrimFunc", "Var", "interpret"),
     "irkit.transform": ("Pipeline", "Registry", "Trace", "define_pass"),
     "irkit.phases": ("DEFAULT", "GRAPH", "LEGALIZE", "build", "compile", "lower", "trace"),
-    "irkit.runtime": ("Model", "load"),
+    "irkit.runtime": ("Cache", "Model", "load"),
     "irkit.schedule": ("Schedule",),
 }
 _HOME = {name: folder for folder, names in _NAMES.items() for name in names}

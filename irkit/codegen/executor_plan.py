@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from irkit.core import IRKitError
-from irkit.graph import Dimension
+from irkit.graph import Dimension, StatePair
 from irkit.ir import Work
 
 Size = int | str
@@ -151,7 +151,8 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     ``dims`` are the dimensions that the shapes of inputs bind at the call, ``sizes`` the arithmetic
     on them, in order. ``memory`` is what a call needs for arena and outputs: more than
     ``memory_limit`` refuses it. ``machine`` is what the automatic schedule of the kernels was
-    chosen for, where that differs from the machine "generic".
+    chosen for, where that differs from the machine "generic". ``state`` pairs inputs with
+    the outputs that are written over them.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -168,6 +169,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     memory: Size = 0
     memory_limit: int = MOST_BYTES
     machine: dict[str, int | float | str] = {}
+    state: tuple[StatePair, ...] = ()
 
     @property
     def size_names(self) -> tuple[str, ...]:

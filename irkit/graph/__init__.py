@@ -1,8 +1,8 @@
 """The graph IR: functions over tensors, as bindings of operators.
 
 Reading order: types, nodes, arrays, function (what exists); ops (the operators); infer, build (how
-to make it); flow, text, verify, interp; functions (inline, outline); memory; patterns (rules as
-data); codec, level.
+to make it); flow, text, state, verify, interp; functions (inline, outline); memory; patterns (rules
+as data); codec, level.
 
 Bindings in A-normal form; types carry symbolic shapes, which are compared by structure: two
 dimensions that are not surely the same do not broadcast. Operators are data (``ops``): attributes
@@ -150,6 +150,16 @@ from irkit.graph.sizes.dimensions import (
 )
 from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
+)
+from irkit.graph.state import (
+    APPENDS as APPENDS,
+    StatePair as StatePair,
+    caches_of as caches_of,
+    computed_at as computed_at,
+    overwritten as overwritten,
+    results_of as results_of,
+    state_pairs as state_pairs,
+    with_state as with_state,
 )
 from irkit.graph.tensor import (
     Binding as Binding,

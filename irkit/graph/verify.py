@@ -6,6 +6,7 @@ from irkit.core import IRKitError, IRModule, Node, Problem, children, deep_recur
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphLoop, GraphStep, Invoke, Lambda, Value
+from irkit.graph.state import state_problems
 from irkit.graph.types import TensorType, TupleType, Type
 from irkit.ir import BOOL, I64, Buffer, Const, PrimFunc
 
@@ -32,6 +33,7 @@ class _GraphChecker:
         self._enter(func.params, func)
         with deep_recursion:
             self._body(func.body, func.body)
+        self.problems += [Problem(message, node) for message, node in state_problems(func)]
 
     def _body(self, body: Body, node: Node, params: tuple[Value, ...] = ()) -> None:
         """Check the bindings in order, then the result; then end the scope."""

@@ -11,6 +11,7 @@ from irkit.codegen import MOST_BYTES, complete_target
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.phases.compile_module import CompileOptions, Progress, compile_module
 from irkit.phases.default import DEFAULT
+from irkit.phases.executor.state_names import StateNames, in_place
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.schedule_choice import (
@@ -43,6 +44,7 @@ def compile(
     schedule: ScheduleChoice | None = None,
     machine: MachineChoice = "host",
     memory_limit: int = MOST_BYTES,
+    state: StateNames | None = None,
     records: RecordsChoice | None = None,
     foreign_records: bool = False,
 ) -> Model:
@@ -57,6 +59,8 @@ def compile(
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved, and one for the target "c" is C
     source, which ``write_sources`` writes; a model compiled without ``keep_trace`` holds no IR.
+    ``state`` maps inputs to outputs that are written over them, in the memory of the caller, such
+    as ``{"h": "h_next"}``, or append to them: ``{"past": ("present", axis, capacity)}``.
     ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
@@ -82,13 +86,14 @@ def compile(
         from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
         from irkit.phases.specialise import compile_onnx
 
-        if names_dimensions(shapes or {}):
-            return compile_module(import_onnx(model, shapes=shapes, values=values), options)
+        if state or names_dimensions(shapes or {}):
+            module = import_onnx(model, shapes=shapes, values=values)
+            return compile_module(in_place(module, state or {}), options)
         compile_part = partial(compile_module, options=options)
         return compile_onnx(load_model(model), shapes or {}, values or {}, compile_part)
     if shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")
-    return compile_module(model, options)
+    return compile_module(in_place(model, state or {}), options)
 
 
 def _title(model: "ModelLike | IRModule") -> str:

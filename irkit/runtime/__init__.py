@@ -40,6 +40,9 @@ from irkit.runtime.kernel import (
 from irkit.runtime.model import (
     Model as Model,
 )
+from irkit.runtime.model_arrays import (
+    Cache as Cache,
+)
 from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
     with_strides as with_strides,

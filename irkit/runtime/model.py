@@ -11,13 +11,21 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, OUT_OF_MEMORY, SIZES, symbol
-from irkit.core import DTypeError, InputError, IRKitError
+from irkit.codegen import ENTRY, OUT_OF_MEMORY, SIZES, TensorSpec, symbol
+from irkit.core import DTypeError, InputError, IRKitError, ShapeError
+from irkit.graph import StatePair
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
-from irkit.runtime.call_sizes import SizeProgram
+from irkit.runtime.call_sizes import CallSizes, SizeProgram
 from irkit.runtime.jit import Library
-from irkit.runtime.model_arrays import check_input, output_arrays
+from irkit.runtime.model_arrays import (
+    Cache,
+    cache_input,
+    check_input,
+    output_arrays,
+    rows_of,
+    state_input,
+)
 from irkit.runtime.package import (
     PackageContents,
     contents_of,
@@ -72,6 +80,8 @@ class Model:
         )
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
+        self._state = {pair.result: plan.inputs[pair.param].name for pair in plan.state}
+        self._written = {pair.param: pair for pair in plan.state}
 
     @property
     def trace(self) -> Trace:
@@ -110,9 +120,10 @@ class Model:
     ) -> dict[str, Any]:
         """Compute all outputs, by name.
 
-        Shapes and types are those of ``inputs`` and ``outputs`` of the plan; inputs are not
-        changed. Tensors of other libraries are read through DLPack. An output that ``out`` names is
-        written to the array given there, which is then the one returned; the others are new arrays.
+        Shapes and types are those of ``inputs`` and ``outputs`` of the plan. Inputs are not
+        changed, except those in ``state`` of the plan, over which an output is written.
+        Tensors of other libraries are read through DLPack. An output that ``out`` names is written
+        to the array given there, which is then the one returned; the others are new arrays.
 
         Raises: InputError (a ValueError) for a missing or unknown name, ShapeError (a ValueError)
         and DTypeError (a TypeError), all before anything is run; IRKitError if the model is for
@@ -121,8 +132,9 @@ class Model:
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
         named = zip(self.plan.inputs, arrays, strict=True)
-        read = ((spec.name, (inputs[spec.name], array)) for spec, array in named)
-        results = output_arrays(sizes.outputs, out, read)
+        read = ((spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named)
+        results = output_arrays(sizes.outputs, out, read, self._state)
+        self._grow(inputs, sizes, results)
         arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(
@@ -136,6 +148,10 @@ class Model:
             self._arenas.give_back(arena)
         if status:
             self._fail(status)
+        for pair in self.plan.state:
+            if pair.capacity:
+                cache: Any = inputs[self.plan.inputs[pair.param].name]
+                cache.length = results[pair.result].shape[pair.axis]
         made = {spec.name: array for spec, array in zip(sizes.outputs, results, strict=True)}
         return made if out is None else {**made, **out}
 
@@ -146,11 +162,15 @@ class Model:
         """
         if runs < 1:
             raise IRKitError(f"a profile needs at least 1 run, found {runs}")
+        inputs = self._apart(inputs)
         self.run(inputs)  # It warms up, and refuses wrong inputs.
         whole = median([timed(partial(self.run, inputs)) for _ in range(runs)])
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
-        results = output_arrays(sizes.outputs, None, ())
+        named = zip(self.plan.inputs, arrays, strict=True)
+        read = ((spec.name, (array,)) for spec, array in named)
+        results = output_arrays(sizes.outputs, None, read, self._state)
+        self._grow(inputs, sizes, results)
         symbols = {symbol(call.kernel) for call in self.plan.calls}
         arena = self._arenas.take(sizes.arena_bytes)
         try:
@@ -207,7 +227,48 @@ class Model:
             problems += [f"{name!r} is not an input" for name in unknown[:1]]
             listed = ", ".join(names) or "none"
             raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
-        return [check_input(spec, inputs[spec.name]) for spec in self.plan.inputs]
+        return [
+            self._checked(spec, inputs[spec.name], self._written.get(at))
+            for at, spec in enumerate(self.plan.inputs)
+        ]
+
+    def _checked(self, spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[Any]:
+        if pair is None:
+            return check_input(spec, given)
+        return cache_input(spec, given, pair) if pair.capacity else state_input(spec, given)
+
+    def _grow(
+        self, inputs: Mapping[str, Any], sizes: CallSizes, results: list[NDArray[Any]]
+    ) -> None:
+        """Let the results that are caches have the rows of the call.
+
+        Raises: ShapeError if there is no room for them; then nothing is written.
+        """
+        for pair in self.plan.state:
+            if pair.capacity:
+                spec, name = sizes.outputs[pair.result], self.plan.inputs[pair.param].name
+                length = spec.extents[pair.axis]
+                if length > pair.capacity:
+                    raise ShapeError(
+                        f"the cache {name!r} is full: output {spec.name!r} has {length} rows along "
+                        f"axis {pair.axis}, and there is room for {pair.capacity}"
+                    )
+                results[pair.result] = rows_of(inputs[name].array, pair.axis, length)
+
+    def _apart(self, inputs: Mapping[str, ArrayLike]) -> Mapping[str, ArrayLike]:
+        """Return inputs with copies of those that are written over, so that all runs are alike."""
+        names = set(self._state.values())
+        return {name: _copied(given) if name in names else given for name, given in inputs.items()}
+
+
+def _memory(given: Any) -> Any:
+    return given.array if isinstance(given, Cache) else given
+
+
+def _copied(given: Any) -> Any:
+    if isinstance(given, Cache):
+        return Cache(np.array(given.array, order="C"), given.length)
+    return np.array(given, order="C")
 
 
 def _unpickled(data: bytes) -> Model:

@@ -12,11 +12,57 @@ from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import TensorSpec
 from irkit.core import DTypeError, InputError, ShapeError
+from irkit.graph import StatePair
 from irkit.ir import array_type, plain_array, read_only_hint
 
 # Devices of DLPack whose memory the processor reads, as NumPy accepts them.
 _HOST_DEVICES = frozenset({1, 3, 11, 13})
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
+
+
+class Cache:
+    """State that grows along an axis, such as the keys of a transformer: an array with room for a
+    capacity, of which the first ``length`` rows are in use. A run of a model appends rows.
+    """
+
+    def __init__(self, array: NDArray[Any], length: int = 0) -> None:
+        self.array, self.length = array, length
+
+
+def cache_input(spec: TensorSpec, given: object, pair: StatePair) -> NDArray[Any]:
+    """Return the rows of a cache that are in use, as a view of the caller's memory.
+
+    Raises: DTypeError or ShapeError if it is no cache, or not as the model declares.
+    """
+    label = f"input {spec.name!r}"
+    if not isinstance(given, Cache):
+        raise DTypeError(
+            f"{label} must be an irkit.Cache, found {type(given).__name__}",
+            hint=f"irkit.Cache(array) with room for {pair.capacity} along axis {pair.axis}.",
+        )
+    axis = pair.axis
+    room = (*spec.shape[:axis], pair.capacity, *spec.shape[axis + 1 :])
+    whole = TensorSpec(spec.name, room, spec.dtype)
+    array = _written_array(whole, given.array, f"the array of {label}")
+    if not 0 <= given.length <= pair.capacity:
+        raise ShapeError(f"{label} has a length of {given.length}, expected 0 to {pair.capacity}")
+    return rows_of(array, axis, given.length)
+
+
+def rows_of(array: NDArray[Any], axis: int, length: int) -> NDArray[Any]:
+    """Return the first rows of an array along an axis."""
+    return array[(slice(None),) * axis + (slice(0, length),)]
+
+
+_NO_STATE: Mapping[int, str] = {}
+
+
+def state_input(spec: TensorSpec, given: object) -> NDArray[Any]:
+    """Return an input that an output is written over: the caller's own memory, never a copy.
+
+    Raises: DTypeError or ShapeError if it is not as the model declares, or cannot be written.
+    """
+    return _written_array(spec, given, f"input {spec.name!r}, which is written over,")
 
 
 def check_input(spec: TensorSpec, given: ArrayLike) -> NDArray[Any]:
@@ -46,23 +92,31 @@ def output_arrays(
     specs: Sequence[TensorSpec],
     out: Mapping[str, Any] | None,
     inputs: Iterable[tuple[str, Sequence[Any]]],
+    state: Mapping[int, str] = _NO_STATE,
 ) -> list[NDArray[Any]]:
     """Return memory for each output: that of the caller where ``out`` names it, else new memory.
 
     ``inputs`` pairs the name of each input with what the caller gave and what the model reads.
-    Raises: InputError for a name that is no output; DTypeError or ShapeError if an array is not as
-    the model declares, or shares memory with an input or another output.
+    ``state`` has the numbers of outputs that are written over an input, with its name.
+    Raises: InputError for a name that is no output, or one of ``state``; DTypeError or ShapeError
+    if an array is not as the model declares, or shares memory with an input or another output.
     """
-    if out is None:
+    if out is None and not state:
         return [np.empty(spec.extents, array_type(spec.dtype)) for spec in specs]
-    given = _by_name(specs, out)
-    arrays = [
-        _check_output(spec, given[spec.name])
-        if spec.name in given
-        else np.empty(spec.extents, array_type(spec.dtype))
-        for spec in specs
-    ]
+    given = _by_name(specs, {} if out is None else out)
     taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
+    kept = {number: _state_array(name, taken) for number, name in state.items()}
+    for number, name in state.items():
+        if specs[number].name in given:
+            raise InputError(
+                f"output {specs[number].name!r} is written over input {name!r}: out cannot name it"
+            )
+    arrays = [
+        _written_array(spec, given[spec.name], f"output {spec.name!r}")
+        if spec.name in given
+        else (kept[number] if number in kept else np.empty(spec.extents, array_type(spec.dtype)))
+        for number, spec in enumerate(specs)
+    ]
     for spec, array in zip(specs, arrays, strict=True):
         if spec.name in given:
             _check_overlap(f"output {spec.name!r}", array, taken)
@@ -84,6 +138,16 @@ def copy_outputs(
         if spec.name in out:
             array[...] = found[spec.name]
     return {**found, **out}
+
+
+def _state_array(name: str, taken: Sequence[tuple[str, Any]]) -> NDArray[Any]:
+    """Return the memory of an input that is written over, which no other input may share."""
+    label = f"input {name!r}"
+    own = [memory for other, memory in taken if other == label]
+    for array in own:
+        if isinstance(array, np.ndarray):
+            _check_overlap(label, array, [each for each in taken if each[0] != label])
+    return own[-1]
 
 
 def _check_overlap(label: str, array: NDArray[Any], taken: Iterable[tuple[str, Any]]) -> None:
@@ -108,8 +172,8 @@ def _by_name(specs: Sequence[TensorSpec], out: Mapping[str, Any]) -> Mapping[str
     return out
 
 
-def _check_output(spec: TensorSpec, given: object) -> NDArray[Any]:
-    label = f"output {spec.name!r}"
+def _written_array(spec: TensorSpec, given: object, label: str) -> NDArray[Any]:
+    """Return the memory of an array of the caller that is written."""
     array: NDArray[Any] | None = plain_array(given)
     if array is None:
         array = shared_array(given, label)

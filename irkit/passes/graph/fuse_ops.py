@@ -41,9 +41,13 @@ from irkit.graph import (
     TupleType,
     Value,
     bindings_of,
+    caches_of,
     constants_of,
     op_spec,
+    overwritten,
+    results_of,
     same_shape,
+    state_pairs,
     type_of,
     used_inside,
 )
@@ -120,6 +124,12 @@ class _Groups:
         self.kind: dict[Value, int] = {
             value: _RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
+        state, caches = overwritten(func), caches_of(func)
+        written = {results_of(func)[pair.result] for pair in state_pairs(func)}
+        for value, step in self.steps.items():
+            # In a group, it could be read after it is overwritten; a cache has a kernel of its own.
+            if value in caches or (value not in written and not state.isdisjoint(step.args)):
+                self.kind[value] = _RANK["opaque"]
 
     def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:

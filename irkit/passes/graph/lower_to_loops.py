@@ -39,17 +39,20 @@ from irkit.graph import (
     Invoke,
     Lambda,
     Op,
+    StatePair,
     TensorType,
     Tuple,
     TupleGet,
     TupleType,
     Value,
+    caches_of,
     tensors_in,
     used_inside,
 )
-from irkit.ir import PrimFunc, from_numpy
+from irkit.ir import Buffer, PrimFunc, from_numpy
+from irkit.passes.graph.support.cache_kernels import appended, in_caches
 from irkit.te import Tensor, create_prim_func, placeholder, size_params
-from irkit.topi import compute_of, full, identity
+from irkit.topi import compute_of, concatenate, full, identity
 from irkit.transform import define_pass
 
 _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
@@ -86,6 +89,8 @@ class _Kernels:
         self.made: dict[str, PrimFunc] = {}
         self.unused = UniqueNames(mod)
         self.machine = machine
+        self.caches: dict[Value, StatePair] = {}
+        self.mod = mod
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
     def name_of(self, func: PrimFunc) -> str:
@@ -102,16 +107,33 @@ class _Kernels:
         self._by_hash[key].append((name, func))
         return name
 
+    def reading_caches(self, step: Invoke) -> Invoke:
+        """Return a call of a loop function that reads its arguments in caches."""
+        target = self.mod[step.function]
+        if not isinstance(target, PrimFunc):
+            return step
+        return Invoke(self.name_of(self.in_caches(target, step.args)), step.args)
+
+    def in_caches(self, func: PrimFunc, args: Sequence[Value]) -> PrimFunc:
+        """Return a kernel whose arguments lie in caches if those of the call do."""
+        buffers = [param for param in func.params if isinstance(param, Buffer)]
+        pairs = zip(args, buffers, strict=False)
+        return in_caches(func, {own: self.caches[arg] for arg, own in pairs if arg in self.caches})
+
 
 def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
     if not any(isinstance(bind.step, (Op, Lambda)) for bind in func.body.bindings):
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
+    kernels.caches = caches_of(func)
     for bind in func.body.bindings:
         step = bind.step
         if isinstance(step, Lambda):
             lambdas[bind.var] = step
+        elif isinstance(step, Op) and bind.var in kernels.caches:
+            invoke = _append(kernels, step, bind)
+            bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Op):
             invoke = _kernel(kernels, step.args, _single(bind), bind.span)
             bindings.append(bind.replace(step=invoke))
@@ -123,6 +145,8 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             params, args = (*group.params, *outer), (*step.args, *outer)
             invoke = _kernel(kernels, args, body, bind.span, params)
             bindings.append(bind.replace(step=invoke))
+        elif isinstance(step, Invoke) and not kernels.caches.keys().isdisjoint(step.args):
+            bindings.append(bind.replace(step=kernels.reading_caches(step)))
         elif isinstance(step, (Constant, GraphIf, GraphLoop, Invoke, Tuple, TupleGet)):
             bindings.append(bind)
         else:
@@ -186,7 +210,24 @@ def _kernel(
     func = create_prim_func(
         [*numbers, *tensors.values(), *outputs], name="_".join(names) or "copy", span=span
     )
-    return Invoke(kernels.name_of(func), tuple(unique))
+    return Invoke(kernels.name_of(kernels.in_caches(func, unique)), tuple(unique))
+
+
+def _append(kernels: _Kernels, step: Op, bind: Bind) -> Invoke:
+    """Make the function that appends rows to a cache, and return its call."""
+    pair, old = kernels.caches[bind.var], step.args[0]
+    args = list(dict.fromkeys(step.args))
+    tensors = {
+        arg: placeholder(_tensor(arg).shape, dtype=_tensor(arg).dtype, name=f"p{at}")
+        for at, arg in enumerate(args)
+    }
+    rows = [tensors[arg] for arg in step.args[1:]]
+    made = concatenate(rows, pair.axis) if len(rows) > 1 else identity(rows[0])
+    numbers = size_params([*tensors.values(), made])
+    func = create_prim_func([*numbers, *tensors.values(), made], name="append", span=bind.span)
+    whole = Buffer("cache", _tensor(bind.var).shape, _tensor(bind.var).dtype)
+    func = appended(func, whole, pair, _tensor(old).shape[pair.axis])
+    return Invoke(kernels.name_of(kernels.in_caches(func, args)), tuple(args))
 
 
 def _tensor(value: Value) -> TensorType:

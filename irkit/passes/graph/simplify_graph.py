@@ -32,6 +32,7 @@ from irkit.graph import (
     attributes,
     bindings_of,
     flatten_lets,
+    overwritten,
 )
 from irkit.transform import define_pass
 
@@ -58,11 +59,12 @@ def _simplified_once(func: GraphFunc) -> GraphFunc:
         if isinstance(bind.step, GraphIf):
             return _chosen(bind, bind.step, bound)
         stands_for = _stands_for(bind, bound, same)
-        if stands_for is None:
-            return None
+        if stands_for is None or stands_for in state:
+            return None  # A copy of what is overwritten can be read later than that.
         same[bind.var] = same.get(stands_for, stands_for)
         return bind.replace(step=Body((), stands_for))
 
+    state = overwritten(func)
     made = rewrite(func, simplify, on=Bind)
     return flatten_lets(made, _kept_lets(func))
 

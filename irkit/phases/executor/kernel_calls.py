@@ -1,6 +1,6 @@
 """Checks that kernels take what the executor passes them: native code checks nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irkit.codegen import SizeArithmetic, evaluate_sizes, written_buffers
 from irkit.core import IRKitError, IRModule, walk
@@ -9,10 +9,15 @@ from irkit.graph import (
     GraphFunc,
     GraphLoop,
     Invoke,
+    StatePair,
     TensorType,
+    Tuple,
+    Value,
+    caches_of,
     dimensions_of,
     kernel_sizes,
     tensors_in,
+    used_inside,
     verify,
 )
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars
@@ -29,6 +34,8 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     """
     problems = [str(problem) for problem in verify(module)]
     dims = {var: dim.name for var, dim in dimensions_of(main).items()}
+    caches = caches_of(main)
+    problems += _cache_problems(main, module, caches)
     seen, waiting = {main.name}, [main]
     while waiting:
         for bind in walk(waiting.pop().body, Bind):
@@ -38,7 +45,7 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
             target = module[name]
             if not isinstance(target, GraphFunc):
                 assert isinstance(bind.step, Invoke), "the verifier checks loops"
-                found = _problems(target, bind, bind.step, dims)
+                found = _problems(target, bind, bind.step, dims, caches)
                 problems += [f"{name!r} {what}" for what in found]
             elif name not in seen:
                 seen.add(name)
@@ -48,7 +55,25 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
         raise IRKitError(f"the lowered graph is invalid:\n  {listed}")
 
 
-def _problems(func: object, bind: Bind, step: Invoke, dims: dict[Var, str]) -> Iterator[str]:
+def _cache_problems(
+    main: GraphFunc, module: IRModule, caches: Mapping[Value, StatePair]
+) -> Iterator[str]:
+    """Yield the caches that functions take, whose kernels would read them without strides."""
+    for bind in main.body.bindings:
+        step = bind.step
+        is_kernel = isinstance(step, Invoke) and isinstance(module[step.function], PrimFunc)
+        if caches and not is_kernel and not isinstance(step, Tuple):
+            for value in caches.keys() & set(used_inside(step)):
+                yield f"{bind.var.name!r} takes {value.name!r}, which lies in a cache"
+
+
+def _problems(
+    func: object,
+    bind: Bind,
+    step: Invoke,
+    dims: dict[Var, str],
+    caches: Mapping[Value, StatePair],
+) -> Iterator[str]:
     """Yield the reasons why a function is not a kernel that fills its last parameters."""
     if not isinstance(func, PrimFunc):
         yield f"is a {type(func).__name__}; expected a function over loops"
@@ -68,7 +93,12 @@ def _problems(func: object, bind: Bind, step: Invoke, dims: dict[Var, str]) -> I
             continue
         if place < len(func.params) - len(results) and param in outputs:
             yield f"writes to {param.name!r}, which is not a result"
-        if param.strides is not None:
+        values = (*step.args, bind.var)
+        number = place - (len(func.params) - len(tensors))
+        in_cache = number < len(values) and values[number] in caches
+        if in_cache and param.strides is None:
+            yield f"reads {param.name!r} without gaps, but it lies in a cache"
+        if param.strides is not None and not in_cache:
             yield f"takes strides of {param.name!r}; tensors of a model are contiguous"
         if param.align > param.dtype.bytes:
             yield f"needs {param.name!r} aligned to {param.align} bytes; tensors of callers are not"

@@ -34,11 +34,14 @@ from irkit.graph import (
     TupleGet,
     TupleType,
     Value,
+    computed_at,
     dimensions_of,
     kernel_sizes,
     memory_plan,
     recorded_plan,
+    state_pairs,
     tensors_in,
+    used_inside,
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
 from irkit.phases.executor.tensor_specs import (
@@ -125,14 +128,19 @@ class _ExecutorPlanner:
         unique = UniqueNames()
         names = output_names(self.func, [unique(tensor.name) for tensor in results])
         narrow = narrow_types(self.func, "outputs")
+        begin = self._place_state(results)
         copies = self._place_outputs(results)
-        self._calls_of(self.func, 0)
+        self._calls_of(self.func, begin)
         outputs = tuple(
             tensor_spec(self.sizes, result.type, name, narrow.get(name, ""))
             for result, name in zip(results, names, strict=True)
         )
+        state = state_pairs(self.func)
+        kept = {pair.result for pair in state}
         memory = self.arena_bytes
-        for result in results:
+        for number, result in enumerate(results):
+            if number in kept:
+                continue
             memory = self.sizes.sum(memory, self._bytes(result), "the memory of a call")
         plan = ExecutorPlan(
             inputs,
@@ -146,6 +154,7 @@ class _ExecutorPlanner:
             dims=tuple(dimensions_of(self.func).values()),
             sizes=tuple(self.sizes.steps),
             memory=memory,
+            state=state,
         )
         return plan, b"".join(self.blocks)
 
@@ -285,6 +294,25 @@ class _ExecutorPlanner:
             self.tensors[var] = _stored(var, computed=True)
         else:
             raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
+
+    def _place_state(self, results: Sequence[_Tensor]) -> Size:
+        """Place results that are written over a parameter which is still read when they are
+        computed: they have memory of their own until the end of the run. Return the end of it.
+
+        The others are computed where the parameter was.
+        """
+        end: Size = 0
+        for pair in state_pairs(self.func):
+            if pair.capacity:
+                continue
+            param, tensor = self.func.params[pair.param], results[pair.result]
+            at = computed_at(self.func, tensor.value)
+            later = self.func.body.bindings[at:]
+            if any(param in used_inside(bind.step) for bind in later):
+                self.places[tensor] = TensorPlace("arena", end)
+                room = self.sizes.aligned(self._bytes(tensor), "the memory of a call")
+                end = self.sizes.sum(end, room, "the memory of a call")
+        return end
 
     def _place_outputs(self, results: Sequence[_Tensor]) -> tuple[Copy, ...]:
         """Place outputs so that kernels write them directly; return copies for the others."""
