@@ -141,7 +141,8 @@ def _cache_problems(func: GraphFunc, pair: StatePair, param: Value, result: Valu
     appends = isinstance(step, Invoke) or (
         isinstance(step, Op) and step.name == "concat" and attributes(step).int("axis") == axis
     )
-    if not appends or operands(step)[:1] != (param,) or operands(step).count(param) != 1:
+    given = () if step is None else operands(step)
+    if not appends or given[:1] != (param,) or given.count(param) != 1:
         yield f"{what}: no step concatenates rows to it along axis {axis}", None
     if sum(each is result for each in results_of(func)) != 1:
         yield f"{what}: it is a result twice", None

@@ -143,10 +143,11 @@ def copy_outputs(
 def _state_array(name: str, taken: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     """Return the memory of an input that is written over, which no other input may share."""
     label = f"input {name!r}"
-    own = [memory for other, memory in taken if other == label]
+    own: list[Any] = [memory for other, memory in taken if other == label]
     for array in own:
         if isinstance(array, np.ndarray):
-            _check_overlap(label, array, [each for each in taken if each[0] != label])
+            memory: NDArray[Any] = array
+            _check_overlap(label, memory, [each for each in taken if each[0] != label])
     return own[-1]
 
 
