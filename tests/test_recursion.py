@@ -41,7 +41,6 @@ EXCUSED = {
     "irkit/graph/text/step_reader.py:StepReader.type": "types in a line, which ast has parsed",
     "irkit/ir/interp/run.py:InterpretedFunction.__init__": MEANING,
     "irkit/ir/interp/run.py:_function_of": MEANING,
-    "irkit/inspector_web/server/app.py:_static_files": "folders of the page's files",
     "irkit/ir/verify/scopes.py:_is_data": DATA,
     "irkit/schedule/arguments/index_map.py:_computed": "a line of text, which ast has parsed",
     "irkit/schedule/primitives/loops/annotate.py:_data": DATA,

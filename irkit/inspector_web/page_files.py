@@ -6,10 +6,9 @@ stay what is written and read: joining them needs no tool, and happens when irki
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Literal
 
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -80,18 +79,19 @@ _EXPORT = re.compile(r"^export (?=class|function|async|const)", re.M)
 _STYLE = re.compile(r'<link rel="stylesheet" href="/static/([^"]*)">\n')
 
 
-def _below(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
-    for file in folder.iterdir():
-        if file.is_dir():
-            yield from _below(file, f"{above}{file.name}/")
-        elif file.name.rpartition(".")[2] in TYPES:
-            yield above + file.name, file.read_bytes()
-
-
 @cache
 def static_files() -> dict[str, bytes]:
     """Return the files of the page by path."""
-    return dict(_below(files("irkit.inspector_web") / "static"))
+    found: dict[str, bytes] = {}
+    folders = [("", files("irkit.inspector_web") / "static")]
+    while folders:
+        above, folder = folders.pop()
+        for file in folder.iterdir():
+            if file.is_dir():
+                folders.append((f"{above}{file.name}/", file))
+            elif file.name.rpartition(".")[2] in TYPES:
+                found[above + file.name] = file.read_bytes()
+    return found
 
 
 def static_text(name: str) -> str:

@@ -240,7 +240,7 @@ class Model:
     def _grow(
         self, inputs: Mapping[str, Any], sizes: CallSizes, results: list[NDArray[Any]]
     ) -> None:
-        """Let the results that are caches have the rows of the call.
+        """Extend the results that are caches by the rows of the call.
 
         Raises: ShapeError if there is no room for them; then nothing is written.
         """
