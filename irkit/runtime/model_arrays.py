@@ -144,10 +144,10 @@ def _state_array(name: str, taken: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     """Return the memory of an input that is written over, which no other input may share."""
     label = f"input {name!r}"
     own: list[Any] = [memory for other, memory in taken if other == label]
-    for array in own:
-        if isinstance(array, np.ndarray):
-            memory: NDArray[Any] = array
-            _check_overlap(label, memory, [each for each in taken if each[0] != label])
+    others = [each for each in taken if each[0] != label]
+    for array in map(plain_array, own):
+        if array is not None:
+            _check_overlap(label, array, others)
     return own[-1]
 
 
