@@ -48,7 +48,6 @@ from irkit.autoschedule.structure import (
     spatial_axes as spatial_axes,
 )
 from irkit.autoschedule.threads import (
-    mark_parallel as mark_parallel,
     mark_parallel_at as mark_parallel_at,
 )
 from irkit.autoschedule.tiles import (

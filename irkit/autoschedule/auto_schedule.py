@@ -89,12 +89,12 @@ class Directions(msgspec.Struct, frozen=True):
     """What somebody else decides about a schedule: the rules decide all that is not here.
 
     ``first`` runs before the rules, in place of inlining; a block in ``blocks`` is scheduled by the
-    rule given there; ``threads`` marks loops that run in parallel.
+    rule given there; ``threads`` marks the loops that run in parallel, if it is given.
     """
 
     first: Callable[[Schedule], None] = inline_stages
     blocks: Mapping[str, Rule] = {}
-    threads: Callable[[Schedule], None] = mark_parallel
+    threads: Callable[[Schedule], None] | None = None
 
 
 def directed_schedule(func: PrimFunc, machine: Machine, directions: Directions) -> Schedule:
@@ -121,7 +121,7 @@ def _finish(sch: Schedule, machine: Machine, directions: Directions) -> Schedule
     for block in blocks_of(sch):
         if block.init is None and not _is_scheduled(sch, block):
             sch = _schedule_pointwise(sch, block, machine)
-    if directions.threads is not mark_parallel:
+    if directions.threads is not None:
         directions.threads(sch)
         return sch
     return _attempt(sch, mark_parallel, sch.func, "mark_parallel")

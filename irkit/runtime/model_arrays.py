@@ -145,9 +145,9 @@ def _state_array(name: str, taken: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     label = f"input {name!r}"
     own: list[Any] = [memory for other, memory in taken if other == label]
     others = [each for each in taken if each[0] != label]
-    for array in own:
-        if isinstance(array, np.ndarray):
-            _check_overlap(label, array, others)  # pyright: ignore[reportUnknownArgumentType]
+    for array in map(plain_array, own):
+        if array is not None:
+            _check_overlap(label, array, others)
     return own[-1]
 
 

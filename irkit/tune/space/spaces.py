@@ -20,7 +20,6 @@ from irkit.autoschedule import (
     directed_schedule,
     epilogue_of,
     inline_stages,
-    mark_parallel,
     operations,
     plan_of,
     product_of,
@@ -134,7 +133,7 @@ class RuleSpace:
     def derive(self, values: Mapping[str, Any]) -> Candidate:
         first = {key: str(each) for key, each in values.items() if key.endswith(".stage")}
         rules: dict[str, Rule] = {}
-        threads: Callable[[Schedule], None] = mark_parallel
+        threads: Callable[[Schedule], None] | None = None
         for group in self.groups(values):
             sketch, setting = setting_of(group, values)  # Older records have fewer knobs.
             whole = {knob: options[0] for knob, options in sketch.knobs.items()} | setting
@@ -144,7 +143,7 @@ class RuleSpace:
             if isinstance(sketch, ThreadSketch):
                 threads = partial(sketch.mark, setting=whole)
         moved = {key: each for key, each in first.items() if each != "auto"}
-        if not rules and not moved and threads is mark_parallel:
+        if not rules and not moved and threads is None:
             made = automatic_schedule(self.func, self.machine)
             if made is None:
                 return Candidate(self.func, ScheduleTrace())
