@@ -6,8 +6,21 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.draws import LONG
 
 os.environ["IRKIT_CACHE"] = "0"
+
+# The long run draws anew each time; the short one gives the same on each machine, however slow.
+settings.register_profile(
+    "irkit",
+    deadline=None,
+    derandomize=not LONG,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("irkit")
 
 
 @pytest.fixture(autouse=True)

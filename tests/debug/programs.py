@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from irkit.core import IRModule
 from irkit.fuzz import prim_funcs
@@ -54,13 +54,7 @@ def random_programs(count: int) -> tuple[PrimFunc, ...]:
     """Draw random functions, the same in each run, with spans as parsing gives them."""
     found: list[PrimFunc] = []
 
-    @settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow],  # A machine at work for others draws slowly.
-    )
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(prim_funcs())
     def collect(func: PrimFunc) -> None:
         found.append(parse(script(func), file="random.irs"))
