@@ -351,29 +351,28 @@ def _with_map_text(values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def _stamped(func: PrimFunc, before: PrimFunc, name: str, origin: Span) -> PrimFunc:
     """Complete the spans of the statements that a primitive made: add the step and the user's
-    line. What was there ``before`` is not visited."""
+    line. What was there ``before`` is not visited; what is new and has no span gets that of the new
+    statement around it."""
     old = statements(before)
     spans: dict[int, Span] = {}
     made: dict[Stmt, Stmt] = {}
 
-    def stamped(stmt: Stmt) -> Stmt:
+    def complete(span: Span | None) -> Span | None:
+        if span is None or span.kind != "schedule" or "#" in span.name:
+            return None
+        if id(span) not in spans:
+            spans[id(span)] = Span("schedule", name, origin.file, origin.line, parent=span.parent)
+        return spans[id(span)]
+
+    def stamped(stmt: Stmt, around: Span | None) -> Stmt:
         if stmt in old:
             return stmt
         known = made.get(stmt)
         if known is None:
-            known = made[stmt] = _with_span(map_below(stmt, stamped), spans, name, origin)
+            span = around if stmt.span is None else complete(stmt.span)
+            below = map_below(stmt, lambda inner: stamped(inner, span))
+            known = made[stmt] = below if span is None else below.replace(span=span)
         return known
 
     with deep_recursion:
-        return func.replace(body=stamped(func.body))
-
-
-def _with_span(stmt: Stmt, spans: dict[int, Span], name: str, origin: Span) -> Stmt:
-    span = stmt.span
-    if span is None or span.kind != "schedule" or "#" in span.name:
-        return stmt
-    known = spans.get(id(span))
-    if known is None:
-        known = Span("schedule", name, origin.file, origin.line, parent=span.parent)
-        spans[id(span)] = known
-    return stmt.replace(span=known)
+        return func.replace(body=stamped(func.body, None))

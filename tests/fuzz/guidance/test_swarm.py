@@ -17,7 +17,7 @@ def test_every_second_block_is_a_swarm() -> None:
 
 
 def test_swarms_leave_out_different_things_and_the_same_again() -> None:
-    drawings = {str(n): drawn(with_swarm(picks_of(1), f"0 {n}")) for n in range(12)}
+    drawings = {str(n): drawn(with_swarm(picks_of(1), f"0 {n}")) for n in range(40)}
     assert drawings["3"] == drawn(with_swarm(picks_of(1), "0 3"))
     sizes = {len(each) for each in drawings.values()}
     assert min(sizes) <= 5 < max(sizes)

@@ -25,7 +25,7 @@ PLANTED = [
     ),
     mutant_of(
         "irkit.ir.arith.ranges",
-        *("_collect", "isinstance(child, Expr)  ->  isinstance(Expr, child)"),
+        *("_collect", "isinstance(node, For)  ->  isinstance(For, node)"),
     ),
 ]
 HARMLESS = [
