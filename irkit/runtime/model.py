@@ -116,7 +116,7 @@ class Model:
         write_package(path, self.contents)
 
     def run(
-        self, inputs: Mapping[str, ArrayLike], *, out: Mapping[str, Any] | None = None
+        self, inputs: Mapping[str, ArrayLike | Cache], *, out: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Compute all outputs, by name.
 
@@ -155,7 +155,7 @@ class Model:
         made = {spec.name: array for spec, array in zip(sizes.outputs, results, strict=True)}
         return made if out is None else {**made, **out}
 
-    def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
+    def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel takes, over some runs after two that warm up.
 
         Raises: what ``run`` raises; IRKitError if ``runs`` is less than 1.
@@ -213,7 +213,7 @@ class Model:
             raise MemoryError(f"{kernel} could not allocate its buffers")
         raise IRKitError(f"{kernel} stopped at assertion {own} of its code")
 
-    def _check_inputs(self, inputs: Mapping[str, ArrayLike]) -> list[NDArray[Any]]:
+    def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
         names = [spec.name for spec in self.plan.inputs]
         if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DTypeError(
@@ -255,7 +255,7 @@ class Model:
                     )
                 results[pair.result] = rows_of(inputs[name].array, pair.axis, length)
 
-    def _apart(self, inputs: Mapping[str, ArrayLike]) -> Mapping[str, ArrayLike]:
+    def _apart(self, inputs: Mapping[str, ArrayLike | Cache]) -> Mapping[str, ArrayLike | Cache]:
         """Return inputs with copies of those that are written over, so that all runs are alike."""
         names = set(self._state.values())
         return {name: _copied(given) if name in names else given for name, given in inputs.items()}

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.core import IRKitError
 from irkit.graph import InputSpec
 from irkit.runtime.model import Model
+from irkit.runtime.model_arrays import Cache
 from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.specialised.specialisation import Specialisation, checked_inputs
 from irkit.transform import Trace
@@ -112,7 +113,7 @@ class SpecialisedModel(DeferredModel):
         return found[0].model.trace
 
     def run(
-        self, inputs: Mapping[str, ArrayLike], *, out: Mapping[str, Any] | None = None
+        self, inputs: Mapping[str, ArrayLike | Cache], *, out: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Compute all outputs, by name; compile first if no specialisation fits.
 
@@ -121,12 +122,14 @@ class SpecialisedModel(DeferredModel):
         model, feeds = self._chosen(inputs)
         return model.run(feeds, out=out)
 
-    def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
+    def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel takes for inputs like these; compile first if need be."""
         model, feeds = self._chosen(inputs)
         return model.profile(feeds, runs=runs)
 
-    def _chosen(self, inputs: Mapping[str, ArrayLike]) -> tuple[Model, dict[str, NDArray[Any]]]:
+    def _chosen(
+        self, inputs: Mapping[str, ArrayLike | Cache]
+    ) -> tuple[Model, dict[str, NDArray[Any]]]:
         feeds = checked_inputs(self.inputs, inputs)
         found = self.specialised(feeds)
         return found.model, {n: array for n, array in feeds.items() if n not in found.values}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.core import IRKitError
 from irkit.graph import InputSpec
 from irkit.runtime.model import Model
-from irkit.runtime.model_arrays import copy_outputs
+from irkit.runtime.model_arrays import Cache, copy_outputs
 from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.specialised.specialisation import checked_inputs
 from irkit.runtime.specialised.specialised_model import Compiled, DeferredModel
@@ -67,7 +67,7 @@ class StagedModel(DeferredModel):
         return self.first.trace
 
     def run(
-        self, inputs: Mapping[str, ArrayLike], *, out: Mapping[str, Any] | None = None
+        self, inputs: Mapping[str, ArrayLike | Cache], *, out: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Compute all outputs, by name. Those that ``out`` names are copied to the arrays given
         there, since their shapes are only known afterwards."""
@@ -78,7 +78,7 @@ class StagedModel(DeferredModel):
             found |= self.rest.run({name: known[name] for name in self.rest_inputs})
         return copy_outputs({name: found[name] for name in self.outputs}, out)
 
-    def profile(self, inputs: Mapping[str, ArrayLike], *, runs: int = 10) -> ModelProfile:
+    def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel of both parts takes for inputs like these."""
         given = checked_inputs(self.inputs, inputs)
         first = self.first.profile({name: given[name] for name in self.first_inputs}, runs=runs)
