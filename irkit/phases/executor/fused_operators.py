@@ -9,8 +9,8 @@ from irkit.graph import Apply, Bind, GraphFunc, Lambda, Op, Value
 
 
 class FusedOperators:
-    """Names of values, with the operators that compute each as its graph last had
-    them: fused ones in order, such as ``("conv n1", "relu n2")``."""
+    """Names of values, with the operators that compute each as its graph last had them: fused ones
+    in order, such as ``("conv n1", "relu n2")``."""
 
     def __init__(self) -> None:
         self.by_value: dict[str, tuple[str, ...]] = {}
