@@ -1,5 +1,6 @@
 """A task: loops that nobody has scheduled, and the space of schedules to search."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -93,25 +94,18 @@ def task(
 
 
 def resumed_task(line: TaskLine, *, threads: int = 1) -> Task:
-    """Return the task of a line of a file of records: its template, or its loops.
+    """Return the task of a line of a file of records.
 
-    Raises: IRKitError if the template is gone, or makes other loops now.
+    Raises: IRKitError if it is about a template: a file of records must not make irkit run code.
     """
-    if not line.template:
-        return task(parse(line.loops), name=line.name, weight=line.weight, threads=threads)
-    try:
-        found = task(line.where, line.args, weight=line.weight, threads=threads)
-    except IRKitError as error:
+    if line.template:
+        args = json.dumps(list(line.args))[1:-1]
         raise IRKitError(
-            f"the search of {line.name!r} cannot go on: {error.message}",
-            hint="Say where its template is: irkit tune FILE.py:NAME --args ... --resume RECORDS.",
-        ) from None
-    if found.hash != line.hash:
-        raise IRKitError(
-            f"template {line.name!r} of {line.where} has other loops than those that were tuned",
-            hint="Begin a new file of records.",
+            f"{line.name!r} is a template, and the file of records may be a stranger's: it is not "
+            "run because a line there names it",
+            hint=f"If you trust it: irkit tune {line.where} --args {args!r} --resume RECORDS.",
         )
-    return found
+    return task(parse(line.loops), name=line.name, weight=line.weight, threads=threads)
 
 
 def _checked(func: PrimFunc) -> PrimFunc:
