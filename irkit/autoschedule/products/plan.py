@@ -39,6 +39,8 @@ _MOVED = 1.5
 """Cycles to copy an element that is not moved with its neighbours."""
 _NEW = 3.0
 """Cycles to copy an element to memory that the system has yet to give."""
+_ADDED_TO = 2.0
+"""Cycles to add a vector of a tile to the results of a panel in memory."""
 _ADDED = 12
 """Cycles to add up the lanes of a sum."""
 _MOST_SUMS = 24
@@ -50,8 +52,8 @@ class Panels(msgspec.Struct, frozen=True):
 
     ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``by_rows``
     finishes a row of tiles before the next, with all columns packed first. ``cut`` gives a last
-    tile of fewer columns code of its own, without which all tiles need a mask. ``cycles`` is an
-    estimate.
+    tile of fewer columns code of its own, without which all tiles need a mask. ``deep`` steps at a
+    time are packed and multiplied, for all rows; 0 stands for all steps. ``cycles`` is an estimate.
     """
 
     rows: int
@@ -61,6 +63,7 @@ class Panels(msgspec.Struct, frozen=True):
     stacked: bool = False
     by_rows: bool = False
     cut: bool = False
+    deep: int = 0
     cycles: float = 0.0
 
     @property
@@ -139,8 +142,21 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
                     cut = masked and columns % (vectors * lanes) > 0
                     cut = cut and (not packed or steps <= _MANY_STEPS)
                     found = Panels(height, vectors, lanes, packed, stacked, by_rows, cut)
-                    cycles = _panel_cycles(product, machine, found, strided=strided)
-                    yield msgspec.structs.replace(found, cycles=cycles)
+                    for deep in _depths(product, machine, found):
+                        plan = msgspec.structs.replace(found, deep=deep)
+                        cycles = _panel_cycles(product, machine, plan, strided=strided)
+                        yield msgspec.structs.replace(plan, cycles=cycles)
+
+
+def _depths(product: MatrixProduct, machine: Machine, plan: Panels) -> list[int]:
+    """List how many steps to pack at a time: all, and as many as fit into a part of the second
+    cache beside the rows of a tile, in blocks of about the same size."""
+    steps = product.sizes[2]
+    wide = plan.columns * product.wide.load.buffer.dtype.bytes
+    if not plan.packed or product.rows is None or product.is_open or steps * wide <= machine.l2 // 2:
+        return [0]
+    blocks = -(-steps * wide // (machine.l2 // 8))
+    return [0, -(-steps // blocks)]
 
 
 def _fits_memory(product: MatrixProduct, rows: int, columns: int) -> bool:
@@ -180,12 +196,13 @@ def _panel_cycles(
     sums = plan.rows * plan.vectors
     step = _cycles_of_step(machine, sums, (plan.rows + plan.vectors) * _LATE)
     width = product.wide.load.buffer.dtype.bytes
-    panel = steps * plan.columns * width
+    deep = plan.deep or steps
+    panel = deep * plan.columns * width
     is_far = product.wide.elements() * width > machine.l2 // 2
     first = machine.far if is_far else machine.near
     near = 0.0 if panel <= machine.l1 // 2 else machine.near
     if plan.packed:
-        fetch = near
+        fetch = near if panel <= machine.l2 // 2 else machine.far
         fill = steps * (plan.columns * _MOVED if strided else plan.vectors * (2 * first + 1)) + 100
     else:
         apart = product.wide.row_bytes()
@@ -203,6 +220,8 @@ def _panel_cycles(
         lines = 1 + (plan.rows - 1) * width / _LINE
         step += _FETCHED * lines if steps * lines * _LINE + panel > 0.75 * machine.l1 else 0.0
     tile = steps * (step + fetch * plan.vectors) + stored + _START
+    if plan.deep:
+        tile += -(-steps // deep) * (sums * _ADDED_TO + _START)
     return across * (down * tile + fill) + once
 
 

@@ -1,6 +1,7 @@
 """The rule for products: recognise, plan, apply."""
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.products.deep_panels import apply_deep_panels
 from irkit.autoschedule.products.dots import apply_dots
 from irkit.autoschedule.products.panels import apply_panels
 from irkit.autoschedule.products.plan import Dots, Panels, plan_of
@@ -43,5 +44,7 @@ def apply_plan(sch: Schedule, product: MatrixProduct, plan: Panels | Dots) -> No
     """Schedule a product by a plan."""
     if isinstance(plan, Dots):
         apply_dots(sch, product, plan)
+    elif plan.deep:
+        apply_deep_panels(sch, product, plan)
     else:
         apply_panels(sch, product, plan)
