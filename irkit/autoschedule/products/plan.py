@@ -33,6 +33,8 @@ _LINE = 64
 """Bytes of a line of the caches."""
 _FETCHED = 3.0
 """Cycles to fetch a line of the rows from the second cache in each step."""
+_STREAMED = 1.5
+"""Cycles to fetch the next line of a row whose steps are neighbours."""
 _LATE = 1.2
 """Loads that do not hit, split lines or meet others, for each that is counted."""
 _MOVED = 1.5
@@ -123,7 +125,7 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
     shared = product.tall.load.buffer is product.wide.load.buffer
     lanes = min(_lanes(product, machine), 1 << (columns - 1).bit_length())
     strided = not product.wide.is_contiguous_along(product.columns)
-    scattered = not product.is_open and _is_scattered(product, machine)
+    stackable = not product.is_open and _reads_lines(product)
     # Few steps: storing takes the time, and goes on along the rows. Else rows are fetched again.
     by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
     # Without registers for masks, a mask takes one of the few for vectors, and stores are slow.
@@ -132,7 +134,7 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
         most = (machine.vector_registers - 1 - vectors) // vectors
         for height in range(min(rows, most), 0, -1):
             for packed in (True,) if strided else (False, True):
-                for stacked in (False, True) if scattered else (False,):
+                for stacked in (False, True) if stackable else (False,):
                     if shared and (packed or stacked):
                         continue
                     if not _fits_memory(
@@ -200,25 +202,33 @@ def _panel_cycles(
     panel = deep * plan.columns * width
     is_far = product.wide.elements() * width > machine.l2 // 2
     first = machine.far if is_far else machine.near
+    apart = product.wide.row_bytes()
+    # Rows that a panel covers follow each other in memory.
+    jump = _JUMP if is_far and not strided and apart > plan.columns * width + _LINE else 0
     near = 0.0 if panel <= machine.l1 // 2 else machine.near
     if plan.packed:
         fetch = near if panel <= machine.l2 // 2 else machine.far
-        fill = steps * (plan.columns * _MOVED if strided else plan.vectors * (2 * first + 1)) + 100
+        fill = plan.columns * _MOVED if strided else plan.vectors * (2 * first + 1) + jump
+        fill = steps * fill + 100
     else:
-        apart = product.wide.row_bytes()
         clash = apart % _CONFLICT == 0 and steps * apart > machine.l2
         fetch = machine.far if clash or panel > machine.l2 // 2 else 2 * near
         fetch += 0.5 if columns % plan.lanes else 0.0
-        fill = steps * (plan.vectors * max(0.0, first - fetch) + (_JUMP if is_far else 0))
+        fill = steps * (plan.vectors * max(0.0, first - fetch) + jump)
     stored = plan.rows * (plan.vectors + 1) * _STORED * (plan.lanes if product.is_turned else 1)
     once = 0.0
+    streamed = product.tall.elements() * width > machine.l1 // 2
     if plan.stacked:
         once = rows * steps * _NEW
+        step += plan.rows * width / _LINE * _STREAMED if streamed else 0.0
     elif _is_scattered(product, machine):
         step += _SCATTERED
     elif _reads_lines(product):
         lines = 1 + (plan.rows - 1) * width / _LINE
+        once = down * steps * lines * _SCATTERED
         step += _FETCHED * lines if steps * lines * _LINE + panel > 0.75 * machine.l1 else 0.0
+    elif streamed:
+        step += plan.rows * width / _LINE * _STREAMED
     tile = steps * (step + fetch * plan.vectors) + stored + _START
     if plan.deep:
         tile += -(-steps // deep) * (sums * _ADDED_TO + _START)
