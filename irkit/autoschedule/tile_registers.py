@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeVar
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.matrix_product import TwoFactors, copy_of, matrix_product_of, size_of
+from irkit.autoschedule.packed_groups import copy_groups
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.ir import Axis, Block, Expr, Instruction, Load, Store, known_instructions
-from irkit.schedule import BlockRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, Schedule, only_store
 
 _T = TypeVar("_T")
 _ARCH = "x86_64"
@@ -117,14 +118,16 @@ def _pack(
 
     sch.transform_layout(columns, column_tiles)
     loops = sch.get_loops(columns)
-    far_j, near_j = sch.split(loops[j], [None, _SIDE])
-    far_k, near_k = sch.split(loops[k], [None, group])
-    sch.reorder(*_others(loops, j, k), far_j, far_k, near_j, near_k)
-    if k < j and columns not in copies.values():  # A copy that pads has a condition inside.
-        sch.tensorize(near_j, pack_name(product.columns.dtype, _SIDE, group))
-    else:
-        sch.vectorize(near_k)
-        sch.unroll(near_j)
+    copy_groups(
+        sch,
+        columns,
+        (loops[j], loops[k]),
+        _others(loops, j, k),
+        (size_of(product.column), size_of(product.reduced)),
+        dtype=product.columns.dtype,
+        tile=(_SIDE, group),
+        interleaves=k < j,
+    )
 
 
 def _places(load: Load, axis: Axis, reduced: Axis) -> tuple[int, int]:

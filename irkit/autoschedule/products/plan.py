@@ -225,7 +225,8 @@ def _panel_cycles(
         step += _SCATTERED
     elif _reads_lines(product):
         lines = 1 + (plan.rows - 1) * width / _LINE
-        once = down * steps * lines * _SCATTERED
+        far = product.tall.elements() * width > machine.l2 // 2
+        once = down * steps * lines * _SCATTERED if far else 0.0
         step += _FETCHED * lines if steps * lines * _LINE + panel > 0.75 * machine.l1 else 0.0
     elif streamed:
         step += plan.rows * width / _LINE * _STREAMED

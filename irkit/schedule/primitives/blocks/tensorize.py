@@ -1,7 +1,24 @@
 """The primitive tensorize: replace the body of a block by a tensor intrinsic."""
 
+from collections.abc import Mapping
+
 from irkit.core import ScheduleError, Span, fresh, rewrite
-from irkit.ir import Buffer, Expr, Load, PrimFunc, Ramp, Stmt, Store, ramp, replace_stmts
+from irkit.ir import (
+    Buffer,
+    Conditional,
+    Expr,
+    Interval,
+    Load,
+    PrimFunc,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    loop_ranges,
+    prove,
+    ramp,
+    replace_stmts,
+)
 from irkit.schedule.analysis.intrinsic_match import MatchedPart, Mismatch, match_intrinsic
 from irkit.schedule.analysis.ranges import ranges_at
 from irkit.schedule.arguments.intrinsics import TensorIntrin
@@ -19,8 +36,9 @@ def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:
     """
     block = find_block(func, name)
     params = tuple(param for param in intrin.desc.params if isinstance(param, Buffer))
+    ranges = ranges_at(func)
     try:
-        parts = match_intrinsic(block.body, intrin.desc.body, params, ranges_at(func))
+        parts = match_intrinsic(_decided(block.body, ranges), intrin.desc.body, params, ranges)
     except Mismatch as why:
         raise ScheduleError(
             f"cannot compute {name!r} by {intrin.name!r}: {why}", at=block
@@ -43,6 +61,17 @@ def tensorize(func: PrimFunc, name: str, intrin: TensorIntrin) -> PrimFunc:
 
     body = rewrite(rewrite(fresh(intrin.impl.body), place, on=(Load, Store)), mark, on=Stmt)
     return replace_stmts(func, {block: block.replace(body=body, reads=None, writes=None)})
+
+
+def _decided(body: Stmt, ranges: Mapping[Var, Interval]) -> Stmt:
+    """Resolve what depends on a condition that holds in all iterations, such as the padding of the
+    inner part of a buffer."""
+    inside = loop_ranges(body, ranges)
+
+    def decide(node: Conditional) -> Expr | None:
+        return node.then if prove(node.cond, inside) else None
+
+    return rewrite(body, decide, on=Conditional)
 
 
 def _moved(indices: tuple[Expr, ...], part: MatchedPart) -> tuple[Expr, ...]:

@@ -5,9 +5,9 @@ import pytest
 
 from irkit import te
 from irkit.core import ScheduleError, walk
-from irkit.ir import Block, parse
+from irkit.ir import Block, lt, parse
 from irkit.phases import DEFAULT
-from irkit.schedule import Schedule, ScheduleTrace, TensorIntrin, builtin_intrinsics
+from irkit.schedule import BlockRef, Schedule, ScheduleTrace, TensorIntrin, builtin_intrinsics
 from tests.schedule.kernels import matmul
 from tests.schedule.primitives.blocks.programs import run, tiled
 
@@ -117,3 +117,25 @@ def test_an_unknown_intrinsic_is_refused() -> None:
     sch, tile = tiled(4, 4, 4)
     with pytest.raises(ScheduleError, match="no tensor intrinsic 'nothing'"):
         sch.tensorize(tile, "nothing")
+
+
+def test_the_inner_part_of_a_padded_copy_becomes_vectors_and_its_edge_does_not() -> None:
+    text = """def copy(A: f32[4], B: f32[4]):
+    for i in serial(0, 4):
+        B[i] = A[i]
+"""
+    vectors = """def copy(A: f32[4], B: f32[4]):
+    B[ramp(0, 1, 4)] = A[ramp(0, 1, 4)]
+"""
+    mine = builtin_intrinsics().having(TensorIntrin("copy_4", parse(text), parse(vectors)))
+    a = te.placeholder((10,), name="A")
+    zero = te.const(0, "f32")
+    padded = te.compute((12,), lambda i: te.if_then_else(lt(i, 10), a[i], zero), name="P")
+    sch = Schedule(te.create_prim_func([a, padded]), check="each", intrinsics=mine)
+    (loop,) = sch.get_loops(BlockRef("P"))
+    tile, inner = sch.split(loop, [None, 4])
+    with pytest.raises(ScheduleError, match="expected Load, found Conditional"):
+        sch.tensorize(inner, "copy_4")
+    sch.loop_partition(tile, [2, None])
+    sch.tensorize(sch.get_loops(BlockRef("P"))[-1], "copy_4")
+    assert "A[ramp(vi_0 * 4 + 0, 1, 4)]" in sch.mod.script()
