@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.matrix_product import copy_of, matrix_product_of, size_of
+from irkit.autoschedule.matrix_product import TwoFactors, copy_of, matrix_product_of, size_of
+from irkit.autoschedule.packed_groups import copy_groups
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.ir import Axis, Block, Expr, Instruction, Load, Store, known_instructions
-from irkit.schedule import BlockRef, LoopRef, Schedule, only_store, pack_name
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 
 _ARCH, _SIGNED = "x86_64", "_signed"
 _FEWEST_ROWS = 4
@@ -45,7 +46,8 @@ def schedule_dot_product(
     """Compute a sum of products by an instruction, or leave the schedule as it is."""
     store = only_store(block)
     found = None if store is None else dot_product_of(block, store, machine)
-    if store is None or found is None:
+    tile = None if found is None else _tile(found, machine)
+    if store is None or found is None or tile is None:
         return
     ref, shifted = BlockRef(block.name), None
     if found.intrinsic.endswith(_SIGNED):
@@ -56,7 +58,6 @@ def schedule_dot_product(
         found = None if store is None else dot_product_of(block, store, machine)
         if store is None or found is None:
             return
-    tile = _tile(found, machine)
     width = tile.vectors * found.lanes
     sizes = {found.row.var: tile.rows, found.column.var: width, found.reduced.var: found.group}
     made = sch.pad_einsum(ref, [sizes.get(axis.var, 1) for axis in block.axes])
@@ -101,15 +102,15 @@ def _name(
     return name + _SIGNED if rows.dtype == b and "vpdpbusd" in name else ""
 
 
-def _tile(found: DotProduct, machine: Machine) -> _Tile:
+def _tile(found: DotProduct, machine: Machine) -> _Tile | None:
     """Choose the tile that takes the fewest steps, padding included: a step multiplies each row by
-    each vector, and loads both."""
+    each vector, and loads both. Return None if all need too much memory."""
     spare = machine.vector_registers - 2
     tiles = [
         _Tile(rows, vectors)
         for vectors in range(1, _MOST_VECTORS + 1)
         for rows in range(1, _MOST_ROWS + 1)
-        if rows * vectors + vectors <= spare
+        if rows * vectors + vectors <= spare and _fits_memory(found, rows, vectors * found.lanes)
     ]
 
     def cost(tile: _Tile) -> float:
@@ -117,7 +118,17 @@ def _tile(found: DotProduct, machine: Machine) -> _Tile:
         wide = -(-size_of(found.column) // (tile.vectors * found.lanes))
         return high * wide * (tile.rows * tile.vectors + 0.75 * (tile.rows + tile.vectors) + 1)
 
-    return min(tiles, key=cost)
+    return min(tiles, key=cost, default=None)
+
+
+def _fits_memory(found: DotProduct, rows: int, columns: int) -> bool:
+    """Return True if the copies for a tile of so many rows and columns are small enough: signed
+    rows are shifted, and the sums of columns kept."""
+    shifted = found.intrinsic.endswith(_SIGNED)
+    padded = size_of(found.row) % rows or size_of(found.reduced) % found.group
+    copied = shifted or padded > 0 or found.rows.indices[-1] is not found.reduced.var
+    product = TwoFactors(found.row, found.column, found.reduced, found.rows, found.columns)
+    return product.fits_memory((rows, columns, found.group), (copied, True), 4 * shifted)
 
 
 def _pack_rows(
@@ -141,9 +152,7 @@ def _pack_columns(
     """Store the operand along the lanes by vectors of groups."""
     load, lanes, group = found.columns, found.lanes, found.group
     j, k = load.indices.index(found.column.var), load.indices.index(found.reduced.var)
-    padded = copies.get(f"{block.name}_pad_{load.buffer.name}")
-    name = load.buffer.name
-    copy = sch.cache_read(ref, name if padded is None else f"{name}_pad")
+    copy = copy_of(sch, ref, block, load, copies)
 
     def packed(*indices: Expr) -> list[Expr]:
         rest = [each for at, each in enumerate(indices) if at not in (j, k)]
@@ -153,19 +162,21 @@ def _pack_columns(
 
     sch.transform_layout(copy, packed)
     loops = sch.get_loops(copy)
-    far_j, near_j = sch.split(loops[j], [None, lanes])
     if group == 1:
+        far_j, near_j = sch.split(loops[j], [None, lanes])
         sch.reorder(far_j, loops[k], near_j)
         sch.vectorize(near_j)
         return
-    far_k, near_k = sch.split(loops[k], [None, group])
-    rest = [loop for at, loop in enumerate(loops) if at not in (j, k)]
-    sch.reorder(*rest, far_j, far_k, near_j, near_k)
-    if k < j:
-        sch.tensorize(near_j, pack_name(load.dtype, lanes, group))
-    else:
-        sch.vectorize(near_k)
-        sch.unroll(near_j)
+    copy_groups(
+        sch,
+        copy,
+        (loops[j], loops[k]),
+        [loop for at, loop in enumerate(loops) if at not in (j, k)],
+        (size_of(found.column), size_of(found.reduced)),
+        dtype=load.dtype,
+        tile=(lanes, group),
+        interleaves=k < j,
+    )
 
 
 def _tile_loops(

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from irkit.autoschedule.structure import spatial_axes
+from irkit.autoschedule.structure import MOST_COPIED, spatial_axes
 from irkit.ir import Add, Axis, Block, Cast, Load, Mul, Store, as_int
 from irkit.schedule import BlockRef, Schedule
 
@@ -21,6 +21,25 @@ class TwoFactors(NamedTuple):
     def work(self) -> int:
         """Return the number of products, of one batch."""
         return size_of(self.row) * size_of(self.column) * size_of(self.reduced)
+
+    def fits_memory(
+        self, by: tuple[int, int, int], copied: tuple[bool, bool], more: int = 0
+    ) -> bool:
+        """Return True if the operands that are ``copied``, padded to multiples of so many rows,
+        columns and steps, and ``more`` bytes for each column, are not much larger than both
+        operands."""
+        sizes = [size_of(axis) for axis in (self.row, self.column, self.reduced)]
+        rows, columns, steps = (
+            -(-size // each) * each for size, each in zip(sizes, by, strict=True)
+        )
+        read = made = 0
+        for load, is_copied, own, padded in (
+            (self.rows, copied[0], sizes[0], rows),
+            (self.columns, copied[1], sizes[1], columns),
+        ):
+            read += own * sizes[2] * load.dtype.bytes
+            made += padded * steps * load.dtype.bytes if is_copied else 0
+        return made + more * sizes[1] <= MOST_COPIED * read
 
 
 def matrix_product_of(block: Block, store: Store) -> TwoFactors | None:

@@ -23,6 +23,8 @@ _SIDE = 16
 _ROW_BYTES = 64
 _MOST = 2
 """Tiles of sums along rows, and along columns, that are in registers at once."""
+_MULTIPLY, _LOAD = 16, 8
+"""Cycles to multiply two tiles, and to load one."""
 _WORTH = 1 << 14
 """Products from which on packing is worth it."""
 
@@ -71,9 +73,28 @@ def _tiles_of(block: Block, store: Store, machine: Machine) -> _Tiles | None:
             steps = size_of(product.reduced) // (_SIDE * group)
             if min(*sizes) < _SIDE or not steps:
                 return None
-            high, wide = (min(_MOST, -(-size // _SIDE)) for size in sizes)
-            return _Tiles(product, instruction.name, group, high, wide)
+            shape = _shape(product, group)
+            return None if shape is None else _Tiles(product, instruction.name, group, *shape)
     return None
+
+
+def _shape(product: TwoFactors, group: int) -> tuple[int, int] | None:
+    """Return how many tiles of sums are in registers at once, along rows and along columns: what
+    takes the fewest cycles, padding included; None if all need too much memory."""
+
+    def cost(shape: tuple[int, int]) -> int:
+        high, wide = shape
+        times = -(-size_of(product.row) // (_SIDE * high))
+        times *= -(-size_of(product.column) // (_SIDE * wide))
+        return times * (high * wide * _MULTIPLY + (high + wide) * _LOAD)
+
+    shapes = [
+        (high, wide)
+        for high in range(_MOST, 0, -1)
+        for wide in range(_MOST, 0, -1)
+        if product.fits_memory((_SIDE * high, _SIDE * wide, _SIDE * group), (True, True))
+    ]
+    return min(shapes, key=cost, default=None)
 
 
 def _multiplies(

@@ -8,12 +8,17 @@ from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import walk
 from irkit.ir import Allocate, Block, Buffer, Load, PrimFunc, Store, as_int
 from irkit.phases import DEFAULT
+from tests.autoschedule.instructions.test_instructions import FEATURES, product as narrow_product
 from tests.autoschedule.products.test_products import product
 from tests.autoschedule.test_auto_schedule import conv_relu
 
 SIZES = st.integers(0, 99).map(lambda n: int(2 ** (n / 9)))
 """From 1 to 2048, small ones as often as large ones."""
 VECTORS = st.sampled_from([16, 32, 64])
+
+
+_TILE = 14 * 64 * 4
+"""Bytes of the largest tile of results, which shifted operands need beside the operands."""
 
 
 def size_of(buffer: Buffer) -> int:
@@ -72,6 +77,21 @@ def test_padded_images_of_convolutions_take_half_as_much_again_at_most(
     func = conv_relu(channels, size, out, kernel, kernel // 2, stride, groups)
     made = auto_schedule(func, Machine.with_vectors(vector))
     assert scratch(made) <= 1.5 * operands(func)
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(
+    sizes=st.tuples(SIZES, SIZES, SIZES),
+    types=st.sampled_from([("u8", "i8", "i32"), ("i8", "i8", "i32"), ("bf16", "bf16", "f32")]),
+    tiles=st.booleans(),
+)
+def test_packed_operands_of_narrow_products_take_half_as_much_again_at_most(
+    sizes: tuple[int, int, int], types: tuple[str, str, str], *, tiles: bool
+) -> None:
+    func = narrow_product(*sizes, *types)
+    features = (*FEATURES, "amx-int8", "amx-bf16") if tiles else FEATURES
+    made = auto_schedule(func, Machine(features=features))
+    assert scratch(made) <= 1.5 * operands(func) + _TILE
 
 
 def test_a_line_just_longer_than_half_a_vector_is_not_doubled() -> None:

@@ -22,9 +22,9 @@ def apply_deep_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> No
     The steps are padded with zeros to whole blocks where columns are packed; rows beyond the last
     are computed and dropped.
     """
-    assert product.rows is not None and plan.deep and plan.packed
     ref = BlockRef(product.block.name)
     panel, stack, epilogue = packed_operands(sch, product, plan)
+    assert product.rows is not None
     assert panel is not None
     axes = [axis.var.name for axis in product.block.axes]
     by_axis = dict(zip(axes, sch.get_loops(ref), strict=True))

@@ -155,7 +155,12 @@ def _depths(product: MatrixProduct, machine: Machine, plan: Panels) -> list[int]
     cache beside the rows of a tile, in blocks of about the same size."""
     steps = product.sizes[2]
     wide = plan.columns * product.wide.load.buffer.dtype.bytes
-    if not plan.packed or product.rows is None or product.is_open or steps * wide <= machine.l2 // 2:
+    if (
+        not plan.packed
+        or product.rows is None
+        or product.is_open
+        or steps * wide <= machine.l2 // 2
+    ):
         return [0]
     blocks = -(-steps * wide // (machine.l2 // 8))
     return [0, -(-steps // blocks)]

@@ -25,7 +25,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("a", "b", "out", "instruction"), sampled(KINDS, every=3))
 def test_a_product_of_ragged_sizes_is_exact(a: str, b: str, out: str, instruction: str) -> None:
-    func = product(33, 72, 20, a, b, out)
+    func = product(33, 120, 41, a, b, out)
     scheduled = auto_schedule(func, MACHINE)
     assert verify(scheduled) == []
     assert f"{instruction}(" in scheduled.script()
