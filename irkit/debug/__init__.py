@@ -55,6 +55,8 @@ from irkit.debug.check.schedule_steps import (
     REORDERING as REORDERING,
     SCHEDULE as SCHEDULE,
     PrimitiveFailed as PrimitiveFailed,
+    ScheduleGiven as ScheduleGiven,
+    schedule_given as schedule_given,
     schedule_steps as schedule_steps,
     scheduled_steps as scheduled_steps,
 )

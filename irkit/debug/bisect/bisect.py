@@ -9,7 +9,14 @@ from irkit.debug.bisect.culprit import Culprit
 from irkit.debug.bisect.rewrite_search import RewriteSearch
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.schedule_steps import NO_SCHEDULE, SCHEDULE, scheduled_steps, step_of
+from irkit.debug.check.schedule_steps import (
+    NO_SCHEDULE,
+    SCHEDULE,
+    ScheduleGiven,
+    schedule_given,
+    scheduled_steps,
+    step_of,
+)
 from irkit.debug.check.verdict import Verdict
 from irkit.ir import PrimFunc
 from irkit.schedule import ScheduleTrace
@@ -98,28 +105,24 @@ def bisect(
     native: bool | None = None,
     apply: Apply = apply_here,
     failed: Callable[[PassFailed], object] | None = None,
-    schedule: ScheduleTrace = NO_SCHEDULE,
+    schedule: ScheduleGiven = NO_SCHEDULE,
     progress: Progress = no_progress,
 ) -> Culprit | None:
     """Return the first pass that breaks a program, and the rewrites in it that do.
 
     ``pipelines`` is a pipeline, or several that run one after the other, as a model needs. A
-    ``schedule`` runs first; the culprit can be one of its steps. ``apply`` runs each pass;
+    ``schedule`` runs first, as steps or as "auto" for what :func:`irkit.build` would choose; the
+    culprit can be one of its steps. ``apply`` runs each pass;
     ``failed`` is called with a pass that fails before there is a verdict, and can add to its hint;
     ``progress`` is called with each verdict. The other options are those of :func:`check`. Returns
     None if every step keeps the meaning.
     """
     options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
+    trace = schedule_given(ir, schedule)
     found = find_guilty_step(
-        pipelines,
-        ir,
-        options,
-        apply=apply,
-        failed=failed,
-        schedule=schedule,
-        progress=progress,
+        pipelines, ir, options, apply=apply, failed=failed, schedule=trace, progress=progress
     )
-    return None if found is None else culprit_of(found, options, schedule=schedule, apply=apply)
+    return None if found is None else culprit_of(found, options, schedule=trace, apply=apply)
 
 
 def culprit_of(

@@ -2,7 +2,10 @@
 
 from collections.abc import Generator, Sequence
 from time import perf_counter
+from typing import Literal
 
+from irkit.autoschedule import Machine, automatic_schedule
+from irkit.codegen import host_target
 from irkit.core import IRKitError, IRModule
 from irkit.ir import LOOP_LEVEL, PrimFunc, verify
 from irkit.schedule import Schedule, ScheduleTrace, TraceStep
@@ -11,6 +14,8 @@ from irkit.transform import IR, Apply, PassFailed, Pipeline, Step, apply_here, c
 SCHEDULE = -1
 """Phase number of the steps of a schedule."""
 NO_SCHEDULE = ScheduleTrace()
+ScheduleGiven = ScheduleTrace | Literal["auto", "none"]
+"""The steps of a schedule, or "auto" for those that are chosen for this processor."""
 REORDERING = frozenset(
     (
         "fuse_reduction_epilogue",
@@ -39,20 +44,39 @@ def phase_label(phase: int) -> str:
     return "schedule" if phase == SCHEDULE else f"phase {phase}"
 
 
+def schedule_given(ir: IR, schedule: ScheduleGiven) -> ScheduleTrace:
+    """Return the steps of a schedule that is given or, for "auto", of the one for this processor;
+    there are none if somebody has scheduled the function, or no rule applies.
+
+    Raises: IRKitError for another word, or if the program is no loop function.
+    """
+    if isinstance(schedule, ScheduleTrace):
+        return schedule
+    if schedule == "none":
+        return NO_SCHEDULE
+    if schedule != "auto":
+        raise IRKitError(f"schedule is {schedule!r}; expected 'auto', 'none' or a ScheduleTrace")
+    func = _function(ir)
+    made = automatic_schedule(func, Machine.of_target(host_target()))
+    return NO_SCHEDULE if made is None else made.trace
+
+
 def scheduled_steps(
     ir: IR,
-    schedule: ScheduleTrace,
+    schedule: ScheduleGiven,
     pipelines: Pipeline | Sequence[Pipeline],
     *,
     apply: Apply = apply_here,
 ) -> Generator[Step]:
-    """Run a schedule, then a pipeline or several, one step at a time.
+    """Run a schedule, then a pipeline or several, one step at a time; "auto" is the schedule that
+    is chosen for a function nobody has scheduled.
 
     Raises: PassFailed, PrimitiveFailed; ScheduleError if the schedule does not fit the function.
     """
     start = 0
-    if schedule.steps:
-        steps = schedule_steps(ir, schedule)
+    trace = schedule_given(ir, schedule)
+    if trace.steps:
+        steps = schedule_steps(ir, trace)
         while True:
             try:
                 yield next(steps)
@@ -72,9 +96,8 @@ def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]
     Look-ups are not steps. Raises: PrimitiveFailed; ScheduleError, which names the step, if one is
     not legal.
     """
-    if not isinstance(ir, (IRModule, PrimFunc)):
-        raise IRKitError(f"{ir.name!r} is not a loop function, so it cannot be scheduled")
-    sch = Schedule(ir, _function_name(ir), check="off")
+    program = _schedulable(ir)
+    sch = Schedule(program, _function_name(program), check="off")
     replaying = sch.replaying(schedule)
     index = 0
     for number, traced in enumerate(schedule.steps, 1):
@@ -94,7 +117,22 @@ def schedule_steps(ir: IR, schedule: ScheduleTrace) -> Generator[Step, None, IR]
             raise _failed(number, traced, before, "its result does not verify", sch.func)
         yield _step(index, number, traced, before, sch.func, perf_counter() - started)
         index += 1
-    return sch.mod if isinstance(ir, IRModule) else sch.func
+    return sch.mod if isinstance(program, IRModule) else sch.func
+
+
+def _schedulable(ir: IR) -> IRModule | PrimFunc:
+    if not isinstance(ir, (IRModule, PrimFunc)):
+        raise IRKitError(f"{ir.name!r} is not a loop function, so it cannot be scheduled")
+    return ir
+
+
+def _function(ir: IR) -> PrimFunc:
+    program = _schedulable(ir)
+    return (
+        program
+        if isinstance(program, PrimFunc)
+        else Schedule(program, _function_name(program), check="off").func
+    )
 
 
 def _function_name(ir: IRModule | PrimFunc) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irkit.core import IRModule, rewrite
+from irkit import te, topi
+from irkit.core import IRKitError, IRModule, rewrite
 from irkit.debug import Culprit, bisect
 from irkit.graph import Builder, GraphFunc, Op
 from irkit.ir import Add, Const, For, Let, PrimFunc, Sub, Var, parse
@@ -196,3 +197,19 @@ def test_the_guilty_rewrite_of_a_graph_pass_is_named() -> None:
     assert culprit.verdict.buffer == "relu_1"
     assert len(culprit.rewrites) == 1
     assert culprit.rewrites[0].before.name == "relu"
+
+
+def test_a_wrong_step_of_the_automatic_schedule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = te.placeholder((9, 24), name="A"), te.placeholder((24, 40), name="B")
+    func = te.create_prim_func([a, b, topi.matmul(a, b)])
+    assert bisect(DEFAULT, func, schedule="auto", samples=1) is None
+    monkeypatch.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
+    assert bisect(DEFAULT, func, schedule="none", samples=1) is None
+    culprit = bisect(DEFAULT, func, schedule="auto", samples=1)
+    assert culprit is not None
+    assert culprit.verdict.name == "sch.split"
+
+
+def test_a_schedule_is_steps_or_one_of_two_words() -> None:
+    with pytest.raises(IRKitError, match="schedule is 'best'; expected 'auto', 'none' or"):
+        bisect(DEFAULT, parse(SUMS), schedule="best")  # pyright: ignore[reportArgumentType]
