@@ -10,7 +10,7 @@ from irkit.autoschedule.products.marks import (
     mark_tile,
     neighbours_last,
 )
-from irkit.autoschedule.products.packing import move_last, packed_operands
+from irkit.autoschedule.products.packed_operands import move_last, packed_operands
 from irkit.autoschedule.products.plan import Panels
 from irkit.autoschedule.products.recognise import MatrixProduct
 from irkit.schedule import BlockRef, Schedule
