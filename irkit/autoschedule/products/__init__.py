@@ -1,8 +1,9 @@
 """Products of matrices: sums of products over one axis, in any order of indices, with batches.
 
 Reading order: recognise (which loops are a product), plan (the sizes of tiles and panels, by closed
-formulas), variants (a few plans for a number of rows that is not constant), packed_operands and marks (what
-plans share), panels, deep_panels and dots (a plan as schedule primitives), schedule_product.
+formulas), variants (a few plans for a number of rows that is not constant), packed_operands and
+marks (what plans share), panels, deep_panels and dots (a plan as schedule primitives),
+schedule_product.
 """
 
 from irkit.autoschedule.products.plan import (
