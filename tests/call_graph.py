@@ -9,6 +9,7 @@ other objects are not found.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Union
 
@@ -284,12 +285,17 @@ def _function_scope(
     return scope
 
 
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """List what is in a function, without the functions and classes that are defined in it."""
-    for child in ast.iter_child_nodes(node):
-        yield child
+@cache
+def own_nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """Return what is in a function, without the functions and classes that are defined in it."""
+    found: list[ast.AST] = []
+    waiting = [*ast.iter_child_nodes(node)]
+    while waiting:
+        child = waiting.pop()
+        found.append(child)
         if not isinstance(child, (*FunctionNode, ast.ClassDef, ast.Lambda)):
-            yield from own_nodes(child)
+            waiting.extend(ast.iter_child_nodes(child))
+    return tuple(found)
 
 
 def _own(scope: Scope | None) -> Class | None:

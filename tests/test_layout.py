@@ -139,13 +139,16 @@ def test_no_module_lists_its_names_twice() -> None:
     )
 
 
-def imports_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the modules that a file imports from, with their lines."""
+@cache
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """List the modules that a file imports from, with their lines."""
+    found: list[tuple[int, str]] = []
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.lineno, node.module
+            found.append((node.lineno, node.module))
         elif isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += [(node.lineno, alias.name) for alias in node.names]
+    return found
 
 
 def inner_imports() -> dict[tuple[str, str], str]:
