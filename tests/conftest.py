@@ -3,12 +3,14 @@ numbers, whichever ran before it."""
 
 import gc
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.draws import LONG
+from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
 
@@ -29,6 +31,12 @@ def same_numbers(request: pytest.FixtureRequest) -> None:
     generator = getattr(request.module, "RNG", None)
     if generator is not None:
         generator.bit_generator.state = np.random.default_rng(7).bit_generator.state
+
+
+@pytest.fixture(scope="session")
+def irkit_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of irkit, once for all tests that install it or look into it."""
+    return build_wheel(Path(__file__).parents[1], tmp_path_factory.mktemp("wheel"))
 
 
 def pytest_collection_finish() -> None:
