@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Union
 
+from tests.source_tree import tree_of
+
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 THROUGH_C = {
     *("map", "filter", "sorted", "min", "max", "sum", "any", "all", "tuple", "list", "set", "dict"),
@@ -94,8 +96,7 @@ class CallGraph:
         self.modules = {name: Scope({}) for name in modules}
         self._classes: list[Class] = []
         for name, path in modules.items():
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            self._collect(path, tree.body, self.modules[name], "")
+            self._collect(path, tree_of(path).body, self.modules[name], "")
         for each in self._classes:
             for base in each.node.bases:
                 for found in self._resolve(_unsubscripted(base), each.scope):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import irkit
+from tests.source_tree import tree_of
 
 ROOT = Path(irkit.__file__).parent.parent
 MAX_MODULES, MAX_IN_A_CATALOGUE, MAX_LINES = 15, 25, 400
@@ -85,11 +86,6 @@ def named(path: Path) -> str:
 def package_of(path: Path) -> str:
     """Return the subpackage of irkit that a file is in, or the name of the module."""
     return path.relative_to(ROOT / "irkit").parts[0].removesuffix(".py")
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def expect_none(problems: Iterable[str], remedy: str) -> None:
