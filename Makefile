@@ -11,12 +11,12 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 # The checks take a minute of one core: they run beside the tests, and are printed after them if they fail.
-test test-long: bytecode
+test: bytecode
 	@$(MAKE) --no-print-directory -k -j 2 pytest checks-aside; code=$$?; \
 	if [ -s out/checks-failed.txt ]; then cat out/checks-failed.txt; fi; exit $$code
 
-test-long: export IRKIT_LONG = 1
-test-long: export WHICH = -m "long or not long"
+test-long:
+	@IRKIT_LONG=1 WHICH='-m "long or not long"' $(MAKE) --no-print-directory test
 
 pytest: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHICH)
