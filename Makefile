@@ -5,21 +5,31 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long test-oldest bytecode mutation mutation-fuzz mutation-score bench docs playground format check style types layers clean
+.PHONY: demo test test-long pytest checks-aside test-oldest bytecode mutation mutation-fuzz mutation-score bench docs playground format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-test: check bytecode
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# The checks take a minute of one core: they run beside the tests, and are printed after them if they fail.
+test: bytecode
+	@$(MAKE) --no-print-directory -k -j 2 pytest checks-aside; code=$$?; \
+	if [ -s out/checks-failed.txt ]; then cat out/checks-failed.txt; fi; exit $$code
 
-test-long: check bytecode
-	IRKIT_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "long or not long"
+test-long:
+	@IRKIT_LONG=1 WHICH='-m "long or not long"' $(MAKE) --no-print-directory test
+
+pytest: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHICH)
+
+checks-aside: $(STAMP)
+	@mkdir -p out && rm -f out/checks-failed.txt
+	@$(MAKE) --no-print-directory -k types style layers > out/checks.txt 2>&1 || { mv out/checks.txt out/checks-failed.txt; exit 1; }
 
 # Tests start hundreds of processes. Where Python is told not to write bytecode, or what there is has
-# become old, each would compile irkit for half a second.
+# become old, each would compile irkit for half a second, and what pytest rewrites as long again.
 bytecode: $(STAMP)
 	$(BIN)/python -m compileall -q irkit
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 0 --collect-only -p no:cacheprovider tests/core/test_errors.py > /dev/null || true
 
 # The oldest versions that pyproject.toml admits, in an environment of their own.
 test-oldest:

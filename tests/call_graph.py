@@ -9,8 +9,11 @@ other objects are not found.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Union
+
+from tests.source_tree import tree_of
 
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 THROUGH_C = {
@@ -93,8 +96,7 @@ class CallGraph:
         self.modules = {name: Scope({}) for name in modules}
         self._classes: list[Class] = []
         for name, path in modules.items():
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            self._collect(path, tree.body, self.modules[name], "")
+            self._collect(path, tree_of(path).body, self.modules[name], "")
         for each in self._classes:
             for base in each.node.bases:
                 for found in self._resolve(_unsubscripted(base), each.scope):
@@ -284,12 +286,17 @@ def _function_scope(
     return scope
 
 
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """List what is in a function, without the functions and classes that are defined in it."""
-    for child in ast.iter_child_nodes(node):
-        yield child
+@cache
+def own_nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """Return what is in a function, without the functions and classes that are defined in it."""
+    found: list[ast.AST] = []
+    waiting = [*ast.iter_child_nodes(node)]
+    while waiting:
+        child = waiting.pop()
+        found.append(child)
         if not isinstance(child, (*FunctionNode, ast.ClassDef, ast.Lambda)):
-            yield from own_nodes(child)
+            waiting.extend(ast.iter_child_nodes(child))
+    return tuple(found)
 
 
 def _own(scope: Scope | None) -> Class | None:

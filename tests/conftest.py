@@ -3,12 +3,14 @@ numbers, whichever ran before it."""
 
 import gc
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.draws import LONG
+from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
 
@@ -31,7 +33,15 @@ def same_numbers(request: pytest.FixtureRequest) -> None:
         generator.bit_generator.state = np.random.default_rng(7).bit_generator.state
 
 
+@pytest.fixture(scope="session")
+def irkit_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of irkit, once for all tests that install it or look into it."""
+    return build_wheel(Path(__file__).parents[1], tmp_path_factory.mktemp("wheel"))
+
+
 def pytest_collection_finish() -> None:
-    """Leave ten thousand tests and their modules out of each later garbage collection."""
+    """Leave ten thousand tests and their modules out of each later garbage collection, and collect
+    seldom: to parse all of irkit took twice as long as without collections."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)

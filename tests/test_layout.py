@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import irkit
+from tests.source_tree import tree_of
 
 ROOT = Path(irkit.__file__).parent.parent
 MAX_MODULES, MAX_IN_A_CATALOGUE, MAX_LINES = 15, 25, 400
@@ -87,11 +88,6 @@ def package_of(path: Path) -> str:
     return path.relative_to(ROOT / "irkit").parts[0].removesuffix(".py")
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def expect_none(problems: Iterable[str], remedy: str) -> None:
     """Fail with the sorted problems, if there are any, under the remedy."""
     found = sorted(problems)
@@ -139,13 +135,16 @@ def test_no_module_lists_its_names_twice() -> None:
     )
 
 
-def imports_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the modules that a file imports from, with their lines."""
+@cache
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """List the modules that a file imports from, with their lines."""
+    found: list[tuple[int, str]] = []
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.lineno, node.module
+            found.append((node.lineno, node.module))
         elif isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += [(node.lineno, alias.name) for alias in node.names]
+    return found
 
 
 def inner_imports() -> dict[tuple[str, str], str]:

@@ -6,21 +6,16 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import pytest
-
-from tests.wheels import build_sdist, build_wheel
+from tests.wheels import build_sdist
 
 ROOT = Path(__file__).parents[1]
 OLDEST = ROOT / ".ci" / "oldest.txt"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("built")
-
-
-def test_the_sdist_holds_what_the_two_commands_and_the_pages_need(folder: Path) -> None:
-    with tarfile.open(build_sdist(ROOT, folder)) as archive:
+def test_the_sdist_holds_what_the_two_commands_and_the_pages_need(
+    tmp_path: Path,
+) -> None:
+    with tarfile.open(build_sdist(ROOT, tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     for top in ("docs", "examples", "benchmarks", "tests", ".ci", ".github", "irkit"):
         wanted = {
@@ -37,8 +32,8 @@ def test_the_sdist_holds_what_the_two_commands_and_the_pages_need(folder: Path) 
     assert not any("__pycache__" in name for name in names)
 
 
-def test_the_wheel_holds_irkit_and_nothing_else_at_top_level(folder: Path) -> None:
-    with zipfile.ZipFile(build_wheel(ROOT, folder)) as archive:
+def test_the_wheel_holds_irkit_and_nothing_else_at_top_level(irkit_wheel: Path) -> None:
+    with zipfile.ZipFile(irkit_wheel) as archive:
         names = set(archive.namelist())
     assert {name.partition("/")[0] for name in names} == {"irkit", "irkit-0.1.0.dist-info"}
     package = {

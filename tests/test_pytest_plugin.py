@@ -12,7 +12,7 @@ import pytest
 
 from irkit.fuzz.check_pass.profile import PROFILES
 from irkit.pytest_plugin import PROFILES as NAMES
-from tests.wheels import install
+from tests.wheels import install_wheel
 
 ROOT = Path(__file__).parents[1]
 PASSES = '''
@@ -89,12 +89,12 @@ def test_nothing_of_irkit_is_loaded():
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(tmp_path_factory: pytest.TempPathFactory, irkit_wheel: Path) -> Path:
     """Make an environment that has irkit from a wheel, and shares the dependencies of this one."""
     folder = tmp_path_factory.mktemp("user")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    install(ROOT, site)
+    install_wheel(irkit_wheel, site)
     (site / "shared.pth").write_text(str(Path(pytest.__file__).parent.parent) + "\n")
     return folder / "venv" / "bin" / "python"
 

@@ -6,6 +6,7 @@ What is excused is listed below with its reason. An entry that is no longer need
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -83,6 +84,7 @@ def named(definition: Definition, root: Path) -> str:
     return definition.path.relative_to(root).as_posix()
 
 
+@cache
 def through_c(definition: Definition) -> str:
     """Return what makes each call of a function go through C, if anything does."""
     if not isinstance(definition.node, FunctionNode):

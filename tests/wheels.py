@@ -14,7 +14,11 @@ NOT_SOURCES = shutil.ignore_patterns(
 
 def install(project: Path, site: Path) -> None:
     """Install a project into a folder."""
-    wheel = build_wheel(project, site.parent)
+    install_wheel(build_wheel(project, site.parent), site)
+
+
+def install_wheel(wheel: Path, site: Path) -> None:
+    """Install a wheel into a folder."""
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
     _run("-m", "pip", "install", *options, "--target", str(site), str(wheel), cwd=site.parent)
 

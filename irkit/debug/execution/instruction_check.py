@@ -76,12 +76,15 @@ def _lanes(dtype: DType) -> Expr:
 
 
 def _drawn(random: np.random.Generator, dtype: DType) -> NDArray[Any]:
-    """Draw lanes: random bits, or edges of the type, or both by turns."""
+    """Draw lanes: random bits, or edges of the type, or both by turns; and all of them, or a few
+    among zeros, which show in a long sum what each of its terms does."""
     kind = numpy_dtype(dtype)
     bits = np.frombuffer(random.bytes(dtype.lanes * kind.itemsize), kind)
     edges = _edges(dtype.element)
     taken = edges[random.integers(0, len(edges), dtype.lanes)]
-    return np.where(random.random(dtype.lanes) < random.choice([0.0, 0.5, 1.0]), bits, taken)
+    found = np.where(random.random(dtype.lanes) < random.choice([0.0, 0.5, 1.0]), bits, taken)
+    kept = random.random(dtype.lanes) < random.choice([1.0, 0.25, 1 / 16])
+    return np.where(kept, found, np.zeros(1, kind))
 
 
 def _edges(dtype: DType) -> NDArray[Any]:

@@ -14,14 +14,21 @@ from irkit.ir import (
     script,
 )
 from irkit.ir.instructions.registry import _DEFINED  # pyright: ignore[reportPrivateUsage]
+from tests.draws import few_or_all
 
 HOST = host_target()
 NATIVE = [row for row in known_instructions() if row.is_native(HOST.triple, HOST.features)]
 
 
+def draws_for(row: Instruction) -> int:
+    """Return how often an instruction is tried: a draw fills a tile with as much as 16 vectors, and
+    takes a third of a second to interpret."""
+    return few_or_all(min(300, max(4, 1200 // row.dtype.lanes)), 300)
+
+
 @pytest.mark.parametrize("row", NATIVE, ids=lambda row: row.name)
 def test_the_code_computes_the_meaning(row: Instruction) -> None:
-    assert check_instruction(row) is None
+    assert check_instruction(row, draws=draws_for(row)) is None
 
 
 # What could be wrong in a meaning: the sign, a saturation, the order, a rounding, denormals.
@@ -33,6 +40,8 @@ FAULTS = [
     ("x86_vpdpwssd_512", "out[i] + cast", "out[i] - cast"),
     ("x86_vdpbf16ps_512", "i * 2 + 1", "i * 2"),
     ("x86_vdpbf16ps_128_one", "f32(1.1754943508222875e-38)", "f32(0.0)"),
+    ("x86_tdpbusd_16x16x64", "cast(a[", "i32(-1) * cast(a["),
+    ("x86_tdpbf16ps_16x16x32", "sums[n]", "sums[0]"),
 ]
 
 
@@ -47,7 +56,7 @@ def test_a_wrong_meaning_is_found(name: str, right: str, wrong: str) -> None:
         pytest.skip(f"this machine lacks {name}")
     define_instruction(wrong_row)
     try:
-        found = check_instruction(wrong_row)
+        found = check_instruction(wrong_row, draws=draws_for(wrong_row))
     finally:
         del _DEFINED["test_wrong"]
     assert found is not None

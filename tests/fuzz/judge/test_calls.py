@@ -18,11 +18,11 @@ from irkit.runtime.call import Explanation
 from irkit.runtime.model_arrays import check_input
 
 
-def found_in(kind: Kind, invariant: str, count: int = 12) -> Outcome | None:
-    """Return the first finding of an invariant in some samples."""
+def found_in(kind: Kind, count: int, *invariants: str) -> Outcome | None:
+    """Return the first finding of invariants in some samples."""
     for number in range(count):
         sample = draw_sample(kind, picks_of(100 + number))
-        outcome = judge(sample, invariants=[invariant], number=number)
+        outcome = judge(sample, invariants=invariants, number=number)
         if outcome.is_finding:
             return outcome
     return None
@@ -30,8 +30,7 @@ def found_in(kind: Kind, invariant: str, count: int = 12) -> Outcome | None:
 
 @pytest.mark.parametrize("kind", ["programs", "schedules", "graphs", "onnx"])
 def test_calls_and_packages_are_right(kind: Kind) -> None:
-    for invariant in ("checks arguments", "package reads back"):
-        assert found_in(kind, invariant, 6) is None
+    assert found_in(kind, 6, "checks arguments", "package reads back") is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_a_bug_in_the_checks_of_a_call_is_found(
     where: Any, name: str, bug: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(where, name, bug)
-    found = found_in("programs", "checks arguments", 60)
+    found = found_in("programs", 60, "checks arguments")
     assert found is not None
     assert found.tier == "invariants"
 
@@ -85,7 +84,7 @@ WRITE = model.write_package
 
 def test_a_package_with_other_weights_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "write_package", _reversed)
-    found = found_in("graphs", "package reads back", 30)
+    found = found_in("graphs", 30, "package reads back")
     assert found is not None
     assert "the loaded model computes something else" in found.message
 
@@ -96,7 +95,7 @@ def _unchecked(spec: Any, given: Any) -> Any:
 
 def test_inputs_of_a_model_that_are_not_checked_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "check_input", _unchecked)
-    found = found_in("graphs", "checks arguments", 10)
+    found = found_in("graphs", 10, "checks arguments")
     assert found is not None
     assert "wrong inputs raise nothing, expected" in found.message
 
@@ -113,7 +112,7 @@ def test_an_error_that_does_not_name_the_wrong_input_is_found(
             raise ShapeError("an input is wrong") from None
 
     monkeypatch.setattr(model, "check_input", check)
-    found = found_in("graphs", "checks arguments", 10)
+    found = found_in("graphs", 10, "checks arguments")
     assert found is not None
     assert "expected ShapeError for 'x" in found.message
 
@@ -125,6 +124,6 @@ def test_kernels_with_other_names_are_found(monkeypatch: pytest.MonkeyPatch) -> 
         "build_kernels",
         lambda funcs, target: right([f.replace(name=f"{f.name}_") for f in funcs], target),
     )
-    found = found_in("programs", "checks arguments", 1)
+    found = found_in("programs", 1, "checks arguments")
     assert found is not None
     assert "have other names" in found.message

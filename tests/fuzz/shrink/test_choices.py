@@ -8,13 +8,14 @@ from irkit.fuzz.generators.sample import KINDS, Kind, Unusable
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.shrink.choices import record_choices, replay_choices, shrink_choices
+from tests.draws import few_or_all
 from tests.fuzz.shrink.test_make_small import drawn
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sample_is_drawn_again_from_its_choices(kind: Kind) -> None:
     drawn(kind, 0)
-    for number in range(10):
+    for number in range(few_or_all(5, 10)):
         picks, kept = record_choices(picks_of(number))
         try:
             sample = draw_sample(kind, picks)

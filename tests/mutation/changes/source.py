@@ -42,13 +42,18 @@ def definitions_in(tree: ast.Module, name: str) -> Sequence[ast.stmt]:
 
 def modules_that_define(name: str) -> list[str]:
     """Return the modules of irkit that define a name, found by its first part."""
-    return [module for module, path in _modules() if name.split(".")[0] in _defined_in(path)]
+    first = name.split(".")[0]
+    return [module for module, path in _modules() if _defines(_text_of(path), first)]
+
+
+def _defines(text: str, name: str) -> bool:
+    # Most files do not have the name in them: to parse all of irkit takes seconds.
+    return name in text and any(name in _names_of(stmt) for stmt in ast.parse(text).body)
 
 
 @cache
-def _defined_in(path: Path) -> frozenset[str]:
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    return frozenset(name for stmt in body for name in _names_of(stmt))
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _modules() -> Iterator[tuple[str, Path]]:

@@ -40,11 +40,10 @@ class SuiteCase(msgspec.Struct, frozen=True, eq=False):
 
 @cache
 def suite_cases() -> dict[str, tuple[SuiteCase, ...]]:
-    """Return the small cases that irkit imports as one graph, by operator; the first call takes
-    seconds."""
+    """Return the small cases that irkit imports as one graph, by operator."""
     refused = refused_cases()
     found = defaultdict[str, list[SuiteCase]](list)
-    for each in _shipped():
+    for each in shipped_cases():
         if each.name not in refused and _EXPANDED not in each.name:
             case = _case_of(each)
             if case is not None and case.operator not in DATA_DEPENDENT:
@@ -75,8 +74,10 @@ def refused_cases() -> dict[str, str]:
     return found
 
 
-def _shipped() -> list[Any]:
-    """Load the suite, whose numbers are drawn from NumPy's global generator."""
+@cache
+def shipped_cases() -> tuple[Any, ...]:
+    """Load the suite, whose numbers are drawn from NumPy's global generator; the first call takes
+    seconds."""
     kept = np.random.get_state()
     own = random.getstate()
     try:
@@ -84,7 +85,7 @@ def _shipped() -> list[Any]:
             warnings.simplefilter("ignore")  # The suite divides by zero while it makes some cases.
             np.random.seed(0)
             random.seed(0)
-            return list(onnx.backend.test.loader.load_model_tests(kind="node"))
+            return tuple(onnx.backend.test.loader.load_model_tests(kind="node"))
     finally:
         np.random.set_state(kept)
         random.setstate(own)

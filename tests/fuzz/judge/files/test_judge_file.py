@@ -11,6 +11,7 @@ from irkit.fuzz.judge import InputVerdict, judge
 from irkit.fuzz.judge.files import compare_outputs, judge_file
 from irkit.fuzz.judge.files.run_model import ModelRun
 from irkit.fuzz.shrink.make_small import make_small
+from tests.draws import few_or_all
 from tests.fuzz.damaged_samples import damaged
 
 TEXT = "def f(A: f32[4]):\n    for i in serial(0, 4):\n        A[i] = f32(1.0)\n"
@@ -18,7 +19,7 @@ TEXT = "def f(A: f32[4]):\n    for i in serial(0, 4):\n        A[i] = f32(1.0)\n
 
 def test_campaigns_draw_refused_files_and_right_files() -> None:
     fates = Counter[tuple[str, str]]()
-    for number in range(240):
+    for number in range(few_or_all(160, 240)):
         draw = draw_of(2, number, ("onnx", "text"), ())
         sample = draw.sample()
         if not sample.damaged:
