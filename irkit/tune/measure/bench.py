@@ -25,6 +25,7 @@ from irkit.tune.measure.compiled import (
 )
 from irkit.tune.measure.session import TrialOutcome
 from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
+from irkit.tune.measure.turns import Turns, usable_cores
 from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
 from irkit.tune.records.record import machine_now
 from irkit.tune.space import Task
@@ -82,6 +83,7 @@ class Bench:
             self._builders.put(worker)
         self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
         self._warmer = ThreadPoolExecutor(1, "irkit-tune-runner")
+        self._turns = Turns()
         self._ready = 0
         self._reference: CandidateCode | None = None
         self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
@@ -110,7 +112,7 @@ class Bench:
         seconds: float = 0.1,
         deadline: float | None = None,
     ) -> list[TrialOutcome]:
-        """Build all candidates, then race one after the other against another schedule.
+        """Build candidates, and race one after the other against another schedule.
 
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
@@ -123,6 +125,9 @@ class Bench:
             seconds=seconds,
             stop_early=not full,
         )
+        turns = self._turns
+        alone = full or self.settings.threads > 1
+        turns.beside = 0 if alone else usable_cores() - 1
         warm = self._warmer.submit(self._prepare, settings)
         reigns = self._threads.submit(self._build_reigning, against, level)
         asked = [self._threads.submit(self._build, each, level, deadline) for each in batch]
@@ -132,12 +137,12 @@ class Bench:
                 f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
                 f"{first.verdict}: {first.message}"
             )
-        rest = [each.result() for each in asked]
         with suppress(ChildDied):  # The first race tries again, and says what is wrong.
             warm.result()
         if self._noise is None:
-            self._noise = self._noise_of(first, settings)
-        return [self._raced(code, first, settings, deadline) for code in rest]
+            with turns.racing():
+                self._noise = self._noise_of(first, settings)
+        return [self._raced(each.result(), first, settings, deadline) for each in asked]
 
     @property
     def noise(self) -> float:
@@ -165,9 +170,11 @@ class Bench:
         worker = self._builders.get()
         started = time.perf_counter()
         try:
-            made: CandidateCode | TrialOutcome = worker.call(
-                build_candidate, self._packed, values, level, self.settings.lower
-            )
+            with self._turns.building():
+                started = time.perf_counter()
+                made: CandidateCode | TrialOutcome = worker.call(
+                    build_candidate, self._packed, values, level, self.settings.lower
+                )
         except Exception as error:  # Templates are a user's code: anything can come out of them.
             ms = (time.perf_counter() - started) * 1e3
             made = TrialOutcome(_verdict(error), Built(False, ms, level), message=_text(error))
@@ -191,7 +198,8 @@ class Bench:
             return TrialOutcome("skipped", message="the time was up")
         build = Built(True, code.ms, code.opt_level, code.counts)
         try:
-            result = self._race(code, against, settings)
+            with self._turns.racing():
+                result = self._race(code, against, settings)
         except ChildDied as died:
             return TrialOutcome(_DEATHS[died.kind], build, message=died.message, worker=self._name)
         except IRKitError as error:

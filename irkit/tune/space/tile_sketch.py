@@ -17,7 +17,7 @@ from irkit.tune.space.strips import STRIPS, strip_loop
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 _VECTORS = (1, 2, 3, 4, 6, 8)
 _UNROLLED = (1, 2, 3, 4, 8)
-_MOST_COPIES = 160
+_MOST_COPIES = 64
 """Copies of a body: more code than that takes long to compile and leaves the instruction cache."""
 _MOST_ORDERS = 6
 
