@@ -33,6 +33,7 @@ from irkit.autoschedule.products import (
 )
 from irkit.autoschedule.reductions import (
     apply_tile as apply_tile,
+    merge_axes as merge_axes,
     schedule_reduction as schedule_reduction,
 )
 from irkit.autoschedule.rows import (
@@ -52,5 +53,6 @@ from irkit.autoschedule.threads import (
 )
 from irkit.autoschedule.tiles import (
     Tile as Tile,
+    is_merged as is_merged,
     tile_of as tile_of,
 )

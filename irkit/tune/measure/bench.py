@@ -35,6 +35,8 @@ _KEPT = 32
 _RENEWED = 400
 """Candidates after which a process is replaced: what leaks in one does not add up."""
 _FULL_PAIRS = 41
+_FULL_FEWEST = 8
+"""Pairs that a last race has in any case: six would suffice for the confidence."""
 _DEATHS: dict[str, VerdictKind] = {"timeout": "time-out", "memory": "memory", "crash": "crash"}
 
 
@@ -84,7 +86,7 @@ class Bench:
         self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
         self._warmer = ThreadPoolExecutor(1, "irkit-tune-runner")
         self._turns = Turns()
-        self._ready = 0
+        self._ready = self._finals = 0
         self._reference: CandidateCode | None = None
         self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
         self._noise: float | None = None
@@ -114,6 +116,8 @@ class Bench:
     ) -> list[TrialOutcome]:
         """Build candidates, and race one after the other against another schedule.
 
+        Races of code compiled ``full`` are run alone, each time in a fresh process.
+
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
         level = FULL if full else QUICK
@@ -122,9 +126,14 @@ class Bench:
             flush=self.settings.flush,
             seed=self.settings.seed,
             pairs=_FULL_PAIRS if full else 15,
+            fewest=_FULL_FEWEST if full else 3,
             seconds=seconds,
             stop_early=not full,
+            paged=full and self._finals % 2 == 0,
         )
+        if full:  # In a fresh process, and with the arrays elsewhere than the time before.
+            self._finals += 1
+            self._runner.close()
         turns = self._turns
         alone = full or self.settings.threads > 1
         turns.beside = 0 if alone else usable_cores() - 1

@@ -34,6 +34,11 @@ Array = NDArray[Any]
 Found = Literal["ok", "wrong", "nan", "out of bounds"]
 _GUARD = 256
 _ALIGN = 64
+_PAGE = 4096
+_HEADER = 16
+"""Bytes from the start of a page to a large array of NumPy's, which malloc maps."""
+_APART = 17 * _ALIGN
+"""Bytes between the places in a page of one array and the next, so that few meet in a cache."""
 _POISON = 0xFF
 """A float of such bytes is NaN, an integer -1 or the largest."""
 _BESIDE = 0xA5
@@ -45,15 +50,19 @@ _FLUSHED = 64 << 20
 class TrialSettings(msgspec.Struct, frozen=True):
     """How kernels run: threads, caches flushed before each sample, the seed of the inputs.
 
-    Units: seconds of a race; ``pairs`` are its samples at most.
+    ``paged`` puts all arrays at the same place of a page, as NumPy does with large ones; without
+    that they begin at cache lines, at different places. Units: seconds of a race; ``pairs`` and
+    ``fewest`` are its samples at most and at least.
     """
 
     threads: int = 1
     flush: bool = False
     seed: int = 0
     pairs: int = 15
+    fewest: int = 3
     seconds: float = 0.1
     stop_early: bool = True
+    paged: bool = False
 
 
 class TrialResult(msgspec.Struct, frozen=True):
@@ -67,12 +76,12 @@ class TrialResult(msgspec.Struct, frozen=True):
 
 
 class _Placed:
-    """An array between guard bytes."""
+    """An array between guard bytes, which begins ``place`` bytes after the start of a page."""
 
-    def __init__(self, like: Array) -> None:
+    def __init__(self, like: Array, place: int) -> None:
         size = like.nbytes
-        self._bytes = np.full(size + 2 * _GUARD + _ALIGN, _BESIDE, np.uint8)
-        self.begin = _GUARD + -(self._bytes.ctypes.data + _GUARD) % _ALIGN
+        self._bytes = np.full(size + 2 * _GUARD + _PAGE, _BESIDE, np.uint8)
+        self.begin = _GUARD + (place - self._bytes.ctypes.data - _GUARD) % _PAGE
         self.end = self.begin + size
         self.array = self._bytes[self.begin : self.end].view(like.dtype).reshape(like.shape)
         self.array[...] = like
@@ -104,7 +113,10 @@ class Arena:
         whole = largest_whole(func)
         kinds = (("whole", whole > 0), ("fractions", False)) if whole else (("fractions", False),)
         self._sets: list[tuple[str, bool, list[Array], list[Expected]]] = []
-        self._placed = [_Placed(each) for each in draw(func, "fractions", whole, settings.seed)]
+        self._placed = [
+            _Placed(each, _HEADER if settings.paged else _APART * at)
+            for at, each in enumerate(draw(func, "fractions", whole, settings.seed))
+        ]
         run = self._kernel(reference)
         for kind, exactly in kinds:
             given = draw(func, "whole" if kind == "whole" else "fractions", whole, settings.seed)
@@ -140,6 +152,7 @@ class Arena:
             self._thunk(own),
             self._thunk(other),
             most=settings.pairs,
+            fewest=settings.fewest,
             seconds=settings.seconds,
             before=self._flush if settings.flush else None,
             stop_early=settings.stop_early,

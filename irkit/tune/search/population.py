@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from irkit.tune.cost import Residual
 from irkit.tune.records import Values, key_of
-from irkit.tune.space import Space, crossed, mutated, sampled
+from irkit.tune.space import Space, crossed, mutated, sampled, started
 from irkit.tune.space.moves import estimate
 
 _DRAWN = 192
@@ -22,6 +22,8 @@ _ELITE = 10
 _BY_CHANCE = 0.2
 """Share of a batch that is chosen by chance, so that a model that is wrong is found out."""
 
+_HOPELESS = 3.0
+"""What is expected to take so many times as long as the best is not even tried by chance."""
 _REFUSALS = 2
 _MOST_REFUSALS = 1 << 30
 
@@ -47,6 +49,7 @@ class Population:
         self._seen = {key_of({})}
         self._scores: list[tuple[float, str, Values]] = []
         self._refusals: dict[str, int] = {}
+        self._start = started(space)
 
     def refused(self, values: Mapping[str, Any]) -> None:
         """Note that a candidate is not usable: after some, none is proposed that has the same
@@ -74,7 +77,8 @@ class Population:
         ranked = self._ranked(pool)
         made += self._take(ranked, count - len(made) - by_chance)
         self._random.shuffle(pool)
-        made += self._take([each for each in pool if math.isfinite(each.predicted)], by_chance)
+        limit = _HOPELESS * ranked[0].predicted if ranked else 0.0
+        made += self._take([each for each in pool if each.predicted <= limit], by_chance)
         return made
 
     def features(self, values: Mapping[str, Any]) -> list[float]:
@@ -89,13 +93,13 @@ class Population:
         return made
 
     def _pool(self) -> list[Proposal]:
-        elite = sorted(self._scores, key=lambda each: (-each[0], each[1]))[:_ELITE]
-        if not elite:
-            return [
-                self._proposed(sampled(self.space, self._random), "random") for _ in range(_DRAWN)
-            ]
-        found = [self._proposed(sampled(self.space, self._random), "random") for _ in range(_FRESH)]
-        for _ in range(_CHILDREN):
+        """Draw candidates by chance, and children of the best so far: what the rules would choose
+        is one of them before anything is measured."""
+        start = [(1.0, key_of(self._start), self._start)] if self._start else []
+        elite = sorted([*self._scores, *start], key=lambda each: (-each[0], each[1]))[:_ELITE]
+        fresh = _FRESH if self._scores else _DRAWN
+        found = [self._proposed(sampled(self.space, self._random), "random") for _ in range(fresh)]
+        for _ in range(_CHILDREN if elite else 0):
             _, key, values = elite[min(int(self._random.expovariate(0.4)), len(elite) - 1)]
             if len(elite) > 1 and self._random.random() < 0.25:
                 other = self._random.choice(elite)[2]
@@ -152,7 +156,7 @@ def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
 
 _KNOBS = (
     "sketch", "turned", "rows", "vectors", "lanes", "packed", "stacked", "by_rows", "unroll",
-    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused",
+    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused", "near", "lines", "cut",
 )  # fmt: skip
 _WORDS = {
     "panels": 1.0,
@@ -162,6 +166,7 @@ _WORDS = {
     "inline": 1.0,
     "root": 2.0,
     "lanes": 5.0,
+    "merged": 6.0,
 }
 
 

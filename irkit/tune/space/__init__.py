@@ -9,6 +9,7 @@ from irkit.tune.space.moves import (
     crossed as crossed,
     mutated as mutated,
     sampled as sampled,
+    started as started,
 )
 from irkit.tune.space.sketch import (
     Group as Group,

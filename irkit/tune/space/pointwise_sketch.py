@@ -30,6 +30,10 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
     def knobs(self) -> Knobs:
         return self.choices
 
+    @property
+    def start(self) -> Setting | None:
+        return {"rows": 1, "vectors": 1, "lanes": max(self.choices["lanes"])}
+
     def allows(self, setting: Setting) -> bool:
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
         last = list(self.work.spatial.values())[-1]

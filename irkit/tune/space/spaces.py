@@ -5,6 +5,7 @@ is about where stage ``x`` is computed. What is not decided, the standard rules 
 at all are the default.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
@@ -26,13 +27,13 @@ from irkit.autoschedule import (
     tile_of,
 )
 from irkit.core import ScheduleError
-from irkit.ir import Block, PrimFunc, verify
+from irkit.ir import Block, PrimFunc, as_int, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
 from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
 from irkit.tune.records import Values
 from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
-from irkit.tune.space.product_sketches import product_sketches
+from irkit.tune.space.product_sketches import batch_of, product_sketches
 from irkit.tune.space.sketch import AutoSketch, Group, Sketch
 from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
 from irkit.tune.space.tile_sketch import tile_sketches
@@ -232,6 +233,10 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     def knobs(self) -> Mapping[str, tuple[Any, ...]]:
         return self.choices
 
+    @property
+    def start(self) -> Mapping[str, Any] | None:
+        return None
+
     def allows(self, setting: Mapping[str, Any]) -> bool:
         return True
 
@@ -307,27 +312,33 @@ def _shared_loops(sch: Schedule, block: Block) -> int:
 
 
 def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: int) -> Group | None:
-    """Return the sketches of a block; None if it has none, or hardly matters."""
+    """Return the sketches of a block, the standard rules first; None if it hardly matters."""
     work = work_of_block(block)
-    if work is None or work.points < _SMALL * whole:
+    if work is None or max(work.points, _iterations(sch, block)) < _SMALL * whole:
         return None
     shared = _shared_loops(sch, block)
     own: list[Sketch] = []
     if not shared:
-        own += [*product_sketches(block, machine), *tile_sketches(block, machine)]
+        own += [*product_sketches(block, machine), *tile_sketches(sch, block, machine)]
         own += lanes_sketches(block, machine, threads)
     own += pointwise_sketches(block, machine, shared)
-    if not own:
-        return None
+    if shared and work.reduced:  # No rule schedules it there.
+        return Group(block.name, (AutoSketch(machine.latency * _iterations(sch, block)), *own))
     return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))
+
+
+def _iterations(sch: Schedule, block: Block) -> int:
+    """Return how often a block runs."""
+    loops = [sch.loop(each) for each in sch.get_loops(BlockRef(block.name))]
+    return math.prod(as_int(loop.end) or 1 for loop in loops)
 
 
 def _usual(block: Block, work: TileWork, machine: Machine) -> float:
     """Estimate the cycles of what the standard rules make of a block."""
     product, store = product_of(block, {}), only_store(block)
     choice = None if product is None else plan_of(product, machine)
-    if choice is not None:
-        return choice[1].cycles
+    if product is not None and choice is not None:
+        return batch_of(product) * choice[1].cycles
     names = list(work.spatial)
     tile = None if store is None else tile_of(block, store, machine, {})
     if tile is None or not work.reduced:

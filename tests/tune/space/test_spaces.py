@@ -64,13 +64,13 @@ FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
         product(16, 24, 6), 1,
         {"C.sketch": "panels", "C.turned": 0, "C.rows": 2, "C.vectors": 1, "C.lanes": 8,
-         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.unroll": 2, "C.strip": 4},
+         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.cut": 0, "C.unroll": 2, "C.strip": 4},
         nest(2, 3, 4),
     ),
     (
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
-         "Y.unroll": 1, "Y.strip": [0, 2]},
+         "Y.near": -1, "Y.lines": 1, "Y.unroll": 1, "Y.strip": [0, 2]},
         nest(3, 4, 2, 2),
     ),
     (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
