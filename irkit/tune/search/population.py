@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, cast
 
+from irkit.core import walk
+from irkit.ir import Block, as_int, work_of
 from irkit.tune.cost import Residual
 from irkit.tune.records import Values, key_of
 from irkit.tune.space import Space, crossed, mutated, sampled, started
@@ -50,6 +52,7 @@ class Population:
         self._scores: list[tuple[float, str, Values]] = []
         self._refusals: dict[str, int] = {}
         self._start = started(space)
+        self._traits = traits_of(space)
 
     def refused(self, values: Mapping[str, Any]) -> None:
         """Note that a candidate is not usable: after some, none is proposed that has the same
@@ -83,7 +86,7 @@ class Population:
 
     def features(self, values: Mapping[str, Any]) -> list[float]:
         """Return what is known of a candidate as numbers: sizes by name, in a fixed order."""
-        return features_of(self.space, values)
+        return [*self._traits, *features_of(self.space, values)]
 
     def _from_hints(self, count: int) -> list[Proposal]:
         made: list[Proposal] = []
@@ -139,6 +142,30 @@ def _shape(values: Mapping[str, Any]) -> str:
     return key_of(
         {key: each for key, each in values.items() if key.endswith((".stage", ".sketch"))}
     )
+
+
+def traits_of(space: Space) -> list[float]:
+    """Return what is known of a task as numbers: its work, its loops, and what the default is
+    expected to take."""
+    work = work_of(space.func)
+    counts = (0, 0, 0) if work is None else (work.flops, work.loaded + work.stored, work.moved)
+    flops, accessed, moved = (math.log(max(1, each)) for each in counts)
+    blocks = list(walk(space.func, on=Block))
+    reduced = [axis for block in blocks for axis in block.axes if axis.kind == "reduce"]
+    spatial = [axis for block in blocks for axis in block.axes if axis.kind == "spatial"]
+    ends = [float(as_int(axis.extent) or 1) for axis in (*spatial[-1:], *reduced[-1:])]
+    usual = estimate(space, {})
+    return [
+        math.log(usual) if 0 < usual < math.inf else 0.0,
+        flops,
+        flops - moved,
+        flops - accessed,
+        float(len(blocks)),
+        float(len(reduced)),
+        float(len(spatial)),
+        *ends,
+        *[1.0] * (2 - len(ends)),
+    ]
 
 
 def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
