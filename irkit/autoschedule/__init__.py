@@ -39,6 +39,7 @@ from irkit.autoschedule.reductions import (
 from irkit.autoschedule.rows import (
     is_contiguous as is_contiguous,
     reduce_in_lanes as reduce_in_lanes,
+    row_axis_of as row_axis_of,
 )
 from irkit.autoschedule.structure import (
     Estimates as Estimates,

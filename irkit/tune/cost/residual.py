@@ -69,7 +69,11 @@ class Residual:
         count = len(self.rows)
         if count < _FEWEST or count == self._learned or not self.available:
             return
-        lightgbm: Any = import_module("lightgbm")
+        try:
+            lightgbm: Any = import_module("lightgbm")
+        except (ImportError, OSError):  # Installed in part, or without a library of the system.
+            self._learned = count
+            return
         table = _table(self.rows[-_MOST:])
         data = lightgbm.Dataset(table, label=np.asarray(self.errors[-_MOST:]))
         self._model = lightgbm.train(_SETTINGS, data, num_boost_round=_ROUNDS)

@@ -131,6 +131,8 @@ class Arena:
     ) -> TrialResult:
         """Check a kernel, then time it in turn with another one."""
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        if settings.paged:  # Where code lies may matter, too.
+            self._kernel(against)
         own = self._kernel(code)
         checked: list[str] = []
         for kind, exactly, given, wanted in self._sets:

@@ -22,18 +22,15 @@ from irkit.autoschedule import (
     epilogue_of,
     inline_stages,
     operations,
-    plan_of,
-    product_of,
-    tile_of,
 )
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, as_int, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
-from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
+from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
 from irkit.tune.records import Values
 from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
-from irkit.tune.space.product_sketches import batch_of, product_sketches
+from irkit.tune.space.product_sketches import product_sketches
 from irkit.tune.space.sketch import AutoSketch, Group, Sketch
 from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
 from irkit.tune.space.tile_sketch import tile_sketches
@@ -324,7 +321,10 @@ def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: i
     own += pointwise_sketches(block, machine, shared)
     if shared and work.reduced:  # No rule schedules it there.
         return Group(block.name, (AutoSketch(machine.latency * _iterations(sch, block)), *own))
-    return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))
+    usual = next((each.cycles(each.start) for each in own if each.start is not None), None)
+    if usual is None:
+        usual = _usual(block, work, machine)
+    return Group(block.name, (AutoSketch(usual), *own))
 
 
 def _iterations(sch: Schedule, block: Block) -> int:
@@ -334,15 +334,7 @@ def _iterations(sch: Schedule, block: Block) -> int:
 
 
 def _usual(block: Block, work: TileWork, machine: Machine) -> float:
-    """Estimate the cycles of what the standard rules make of a block."""
-    product, store = product_of(block, {}), only_store(block)
-    choice = None if product is None else plan_of(product, machine)
-    if product is not None and choice is not None:
-        return batch_of(product) * choice[1].cycles
+    """Estimate the cycles of what the standard rules make of a block that has no such sketch."""
     names = list(work.spatial)
-    tile = None if store is None else tile_of(block, store, machine, {})
-    if tile is None or not work.reduced:
-        lanes = max(1, machine.vector_bytes // 4)
-        return cycles_of_pointwise(work, machine, names[-1], 1, lanes, {}) * work.steps
-    rows = {names[tile.row]: tile.rows} if tile.row >= 0 else {}
-    return cycles_of_tile(work, machine, names[-1], tile.vectors, tile.lanes, rows)
+    lanes = max(1, machine.vector_bytes // 4)
+    return cycles_of_pointwise(work, machine, names[-1], 1, lanes, {}) * work.steps

@@ -15,6 +15,7 @@ from irkit.autoschedule import (
     apply_tile,
     is_merged,
     merge_axes,
+    row_axis_of,
     spatial_axes,
     tile_of,
 )
@@ -35,6 +36,8 @@ _MOST_COPIES = 64
 _MOST_WHOLE = 320
 """Copies of a body of whole loops: neighbours share what they read, so each costs less."""
 _MOST_ORDERS = 6
+_BLOCKS = (2, 4, 8, 16, 32)
+"""Tiles of a block, whose operands stay in a cache."""
 
 
 class TileSketch(msgspec.Struct, frozen=True, eq=False):
@@ -73,7 +76,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         vectors, lanes = int(setting["vectors"]), int(setting["lanes"])
         if rows > self._size(row) or lines > self._size(near) or (vectors - 1) * lanes >= width:
             return False
-        if not self._has_strip(setting):
+        if not (self._has_strip(setting) and self._has_block(setting)):
             return False
         sums, unrolled = rows * lines * vectors, self._unrolled(setting)
         if sums > self.machine.vector_registers or not unrolled:
@@ -102,6 +105,17 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             return False
         return -(-self._size(at) // sizes.get(at, 1)) % tiles == 0
 
+    def _has_block(self, setting: Setting) -> bool:
+        """Return True if all rows of so many tiles along an axis can be computed before the next
+        tiles: nothing else is blocked, and the axis is tiled and inside that of the rows."""
+        at, tiles = setting["block"]
+        if at < 0:
+            return True
+        last, columns = len(self.spatial) - 1, int(setting["vectors"]) * int(setting["lanes"])
+        size = columns if at == last else self._tall(setting).get(at, 0)
+        inside = 0 <= int(setting["row"]) < at and setting["strip"][0] < 0
+        return inside and size > 0 and size * tiles < self._size(at) and columns <= self._size(last)
+
     def cycles(self, setting: Setting) -> float:
         return cycles_of_tile(
             self.work,
@@ -121,7 +135,9 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             sizes = {key: int(setting[key]) for key in ("row", "rows", "near", "lines")}
             lanes, vectors = int(setting["lanes"]), int(setting["vectors"])
             width = self.work.spatial[self.spatial[-1]]
-            shape = Tile(width, lanes, vectors, **sizes, fits=lanes * vectors <= width)
+            blocked, tiles = setting["block"]
+            fits = lanes * vectors <= width
+            shape = Tile(width, lanes, vectors, **sizes, fits=fits, blocked=blocked, tiles=tiles)
             apply_tile(sch, block, store, shape, merged=self.merged)
             made = sch.get(ref)
             bound = {axis.var.name: axis.binding for axis in made.axes}
@@ -188,6 +204,7 @@ def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch 
     if width < 2 or not _is_last(store.indices, spatial[-1]):
         return None
     orders = min(math.factorial(len(work.reduced)), _MOST_ORDERS)
+    last = len(names) - 1
     wide = [at for at, name in enumerate(names[:-1]) if work.spatial[name] > 1]
     choices: dict[str, tuple[Any, ...]] = {
         "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
@@ -201,18 +218,25 @@ def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch 
         "strip": tuple(
             [at, each] for at in (-1, *wide) for each in STRIPS if (at < 0) == (each == 1)
         ),
+        "block": ([-1, 0], *([at, each] for at in (*wide, last) for each in _BLOCKS)),
     }
-    usual = tile_of(block, store, machine, {})
+    usual = None if row_axis_of(block) is not None else tile_of(block, store, machine, {})
     first = None if usual is None else _setting_of(usual)
     return TileSketch(work, machine, names, tuple(work.reduced), choices, merged, first)
 
 
 def _setting_of(tile: Tile) -> dict[str, Any]:
-    """Return the setting of a tile of the automatic schedule, but for its blocks."""
+    """Return the setting of a tile of the automatic schedule."""
     sizes = {
         key: getattr(tile, key) for key in ("lanes", "vectors", "row", "rows", "near", "lines")
     }
-    return {**sizes, "order": 0, "unroll": -tile.unrolled or 1, "strip": [-1, 1]}
+    return {
+        **sizes,
+        "order": 0,
+        "unroll": -tile.unrolled or 1,
+        "strip": [-1, 1],
+        "block": [tile.blocked, tile.tiles],
+    }
 
 
 def _is_last(indices: Any, axis: Axis) -> bool:

@@ -67,6 +67,16 @@ def test_without_lightgbm_the_estimate_stands(monkeypatch: pytest.MonkeyPatch) -
     assert list(model.predict([[1, 8], [8, 8]])) == [0.0, 0.0]
 
 
+def test_a_lightgbm_that_cannot_be_loaded_is_as_good_as_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("irkit.tune.cost.residual.find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    model = filled(80)
+    model.learn()
+    assert list(model.predict([[1, 8], [8, 8]])) == [0.0, 0.0]
+
+
 def test_searching_without_learning_loads_no_lightgbm() -> None:
     before = "lightgbm" in sys.modules
     filled(5).learn()

@@ -70,7 +70,8 @@ FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
-         "Y.near": -1, "Y.lines": 1, "Y.unroll": 1, "Y.strip": [0, 2]},
+         "Y.near": -1, "Y.lines": 1, "Y.unroll": 1, "Y.strip": [0, 2],
+         "Y.block": [-1, 0]},
         nest(3, 4, 2, 2),
     ),
     (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
