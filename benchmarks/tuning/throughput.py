@@ -6,7 +6,7 @@ scores, race the default for half a second each, and the two orders are compared
 
 import sys
 
-from benchmarks.tuning.gains import product
+from benchmarks.tuning.programs import product
 from irkit import tune
 
 

@@ -60,8 +60,9 @@ class BenchProcesses:
 
     def __init__(self, settings: BenchSettings) -> None:
         limits = Limits(settings.seconds, settings.memory)
-        self.workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
-        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory))
+        needed = (settings.lower.partition(":")[0],)
+        self.workers = [_Worker(limits, needed) for _ in range(max(1, settings.jobs))]
+        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory), needed)
 
     def close(self) -> None:
         """End all processes."""
@@ -285,8 +286,8 @@ class Bench:
 class _Worker:
     """A child, replaced after many calls."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.child = Child(limits)
+    def __init__(self, limits: Limits, imports: Sequence[str]) -> None:
+        self.child = Child(limits, imports=imports)
         self.calls = 0
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
