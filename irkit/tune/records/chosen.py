@@ -22,7 +22,8 @@ def best_of(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
     """Return the best winner of each task and machine: of the candidates that won their last two
     races against the default, in one run. Who won once may have been lucky.
 
-    Races of other candidates, whoever won them, take no earlier winner away.
+    What is returned is the race that it won by less. Races of other candidates, whoever won them,
+    take no earlier winner away.
     """
     last: dict[tuple[str, str, str], tuple[Record | None, Record]] = {}
     for each in records:
@@ -34,9 +35,14 @@ def best_of(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
         known = found.get((task, machine))
         if before is None or before.search.run != each.search.run or not before.wins:
             continue
-        if each.wins and (known is None or each.score > known.score):
-            found[task, machine] = each
+        lesser = min(before, each, key=_score)
+        if each.wins and (known is None or lesser.score > known.score):
+            found[task, machine] = lesser
     return found
+
+
+def _score(record: Record) -> float:
+    return record.score
 
 
 def chosen_schedules(
