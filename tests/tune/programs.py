@@ -48,14 +48,14 @@ def convolution(channels: int, size: int, filters: int) -> PrimFunc:
     return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
 
 
-def pointwise_convolution(channels: int, size: int, filters: int) -> PrimFunc:
-    """Convolve with 1 x 1 filters: rows and columns of the image always move together."""
+def nearest_filters(channels: int, size: int, filters: int) -> PrimFunc:
+    """Compare points of an image with filters: its rows and columns always move together."""
     x = te.placeholder((channels, size, size), name="X")
     w = te.placeholder((filters, channels), name="W")
     c = te.reduce_axis((0, channels), name="c")
 
     def cell(f: Var, i: Var, j: Var) -> Expr:
-        return te.sum(te.maximum(x[c, i, j], 0.0) * w[f, c], axis=c)
+        return te.min(x[c, i, j] + w[f, c], axis=c)
 
     return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
 

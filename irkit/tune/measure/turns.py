@@ -6,7 +6,7 @@ race on several threads, and the last one, run alone.
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
@@ -28,7 +28,7 @@ class Turns:
         self._races = 0
 
     @contextmanager
-    def building(self) -> Iterator[None]:
+    def building(self) -> Generator[None, None, None]:
         """Wait for a turn to build."""
         with self._changed:
             self._changed.wait_for(lambda: not self._races or self._builders < self.beside)
@@ -41,7 +41,7 @@ class Turns:
                 self._changed.notify_all()
 
     @contextmanager
-    def racing(self) -> Iterator[None]:
+    def racing(self) -> Generator[None, None, None]:
         """Wait for a turn to time."""
         with self._changed:
             self._races += 1

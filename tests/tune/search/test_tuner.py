@@ -56,6 +56,22 @@ def test_a_winner_by_chance_is_not_used(small: Task) -> None:
     assert not best_of(result.records)
 
 
+@pytest.mark.parametrize("ratios", [(1.5, 1.2), (1.2, 1.5)])
+def test_a_winner_claims_what_its_lesser_race_showed(
+    small: Task, ratios: tuple[float, float]
+) -> None:
+    races: Counter[str] = Counter()
+
+    def raced(values: Values) -> float:
+        races[key_of(values)] += bool(values)
+        return ratios[min(races[key_of(values)], 2) - 1] if values else 1.0
+
+    result = tune(small, trials=32, measure=Simulated(by_rows, raced))
+    assert result.speedup == pytest.approx(1.2)
+    (best,) = best_of(result.records).values()
+    assert best.score == pytest.approx(1.2)
+
+
 def test_within_the_noise_the_default_stays(small: Task) -> None:
     result = tune(small, trials=32, measure=Simulated(lambda values: 1.01 if values else 1.0))
     assert not result.improved

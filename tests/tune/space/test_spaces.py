@@ -19,7 +19,7 @@ from tests.tune.programs import (
     chain,
     convolution,
     nearest,
-    pointwise_convolution,
+    nearest_filters,
     product,
     sums,
 )
@@ -30,6 +30,7 @@ PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
     "blur": lambda: blur(13),
     "convolution": lambda: convolution(2, 5, 3),
     "sums": lambda: sums(6, 64),
+    "merged": lambda: nearest_filters(3, 5, 4),
 }
 
 
@@ -123,7 +124,8 @@ STARTED: dict[str, Callable[[], PrimFunc]] = {
     "product of primes": lambda: product(61, 97, 31),
     "nearest": lambda: nearest(64, 64, 64),
     "convolution": lambda: convolution(16, 32, 32),
-    "merged": lambda: pointwise_convolution(16, 14, 32),
+    "blocked": lambda: convolution(64, 56, 64),
+    "merged": lambda: nearest_filters(16, 14, 32),
 }
 
 
