@@ -221,6 +221,7 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     """All knobs of a template, about which nothing is known."""
 
     choices: dict[str, tuple[Any, ...]]
+    first: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -232,7 +233,7 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def start(self) -> Mapping[str, Any] | None:
-        return None
+        return self.first
 
     def allows(self, setting: Mapping[str, Any]) -> bool:
         return True
