@@ -38,28 +38,17 @@ def paired(
 
 
 def in_turn(
-    ours: Thunk,
-    *peers: Thunk,
-    repeats: int = 30,
-    warm: int = 3,
-    now: Callable[[], float] = time.perf_counter,
+    ours: Thunk, *peers: Thunk, repeats: int = 30, warm: int = 3
 ) -> list[tuple[float, float]]:
     """Time several things in turn; return for each its median and the median of ours / it.
 
-    What runs on one thread can be timed by ``time.thread_time``, which leaves out when the
-    processor did something else. Units: seconds, and a ratio.
+    Units: seconds, and a ratio.
     """
-
-    def took(run: Thunk) -> float:
-        start = now()
-        run()
-        return now() - start
-
     runs = (ours, *peers)
     for _ in range(warm):
         for run in runs:
             run()
-    rounds = [[took(run) for run in runs] for _ in range(repeats)]
+    rounds = [[once(run) for run in runs] for _ in range(repeats)]
     return [
         (
             statistics.median(times[which] for times in rounds),

@@ -16,21 +16,21 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from time import thread_time
 
 import numpy as np
 
 import irkit
-from benchmarks.timing import in_turn
 from benchmarks.tuning.kernels import KERNELS
 from benchmarks.tuning.peers import peer_of
 from benchmarks.tuning.programs import blur, convolution, distances, nearest, product
 from irkit import tune
 from irkit.ir import Buffer, PrimFunc, as_int
 from irkit.runtime import set_num_threads
+from irkit.tune.measure.pair_times import paired
 
 Make = Callable[[], PrimFunc]
 _BY_TEMPLATE = "template "
+_PAIRS, _SECONDS = 41, 1.0
 
 
 TASKS: dict[str, Make] = {
@@ -84,11 +84,15 @@ def judge(name: str, records: str) -> tuple[float, float]:
     tuned, default = irkit.build(func, records=records), irkit.build(func)
     args = arrays(func)
     peer = peer_of(name.removeprefix(_BY_TEMPLATE), args)
-    others = [] if peer is None else [peer]
-    runs = in_turn(
-        lambda: tuned(*args), lambda: default(*args), *others, repeats=31, now=thread_time
-    )
-    return 1 / runs[1][1], 0.0 if peer is None else 1 / runs[2][1]
+    gain = faster(lambda: tuned(*args), lambda: default(*args))
+    return gain, 0.0 if peer is None else faster(lambda: tuned(*args), peer)
+
+
+def faster(one: Callable[[], object], other: Callable[[], object]) -> float:
+    """Return how many times faster the first of two functions of one thread is."""
+    for run in (one, other):
+        run()
+    return paired(one, other, most=_PAIRS, seconds=_SECONDS, stop_early=False).ratio.middle
 
 
 def fresh(name: str, records: str) -> tuple[float, float]:
