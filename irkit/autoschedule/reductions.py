@@ -62,7 +62,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
 
 
 def merge_axes(sch: Schedule, block: Block, store: Store) -> BlockRef:
-    """Give a reduction the axes that tiles consist of; return the stage that finishes it."""
+    """Make the axes that tiles of a reduction consist of; return the stage that finishes it."""
     ref = BlockRef(block.name)
     epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
     separate_groups(sch, ref, epilogue)
