@@ -3,11 +3,12 @@
 The budget is seconds, as 5s, or candidates. Each task is tuned, and then judged by a fresh process
 that did not tune: the default and what the records apply run in turn there, and with them NumPy's
 product or ONNX Runtime's convolution on one thread. ``kernels`` are twenty that no rule was written
-for; a number is a task that is drawn by that seed.
+for; a number is a task that is drawn by that seed; "template product 512" is tuned by a template.
 """
 
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -19,62 +20,17 @@ from random import Random
 import numpy as np
 
 import irkit
-from benchmarks.timing import in_turn
 from benchmarks.tuning.kernels import KERNELS
 from benchmarks.tuning.peers import peer_of
-from irkit import te, tune
-from irkit.ir import Buffer, Expr, PrimFunc, Var, as_int
+from benchmarks.tuning.programs import blur, convolution, distances, nearest, product
+from irkit import tune
+from irkit.ir import Buffer, PrimFunc, as_int
 from irkit.runtime import set_num_threads
+from irkit.tune.measure.pair_times import paired
 
 Make = Callable[[], PrimFunc]
-
-
-def product(rows: int, columns: int, steps: int) -> PrimFunc:
-    """Multiply two matrices."""
-    a, b = te.placeholder((rows, steps), name="A"), te.placeholder((steps, columns), name="B")
-    k = te.reduce_axis((0, steps), name="k")
-    c = te.compute((rows, columns), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
-    return te.create_prim_func([a, b, c])
-
-
-def nearest(n: int) -> PrimFunc:
-    """Find the least sums, as of paths."""
-    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
-    k = te.reduce_axis((0, n), name="k")
-    c = te.compute((n, n), lambda i, j: te.min(a[i, k] + b[k, j], axis=k), name="C")
-    return te.create_prim_func([a, b, c])
-
-
-def distances(n: int, depth: int) -> PrimFunc:
-    """Compute squared distances of points."""
-    a, b = te.placeholder((n, depth), name="A"), te.placeholder((depth, n), name="B")
-    k = te.reduce_axis((0, depth), name="k")
-
-    def cell(i: Var, j: Var) -> Expr:
-        apart = a[i, k] - b[k, j]
-        return te.sum(apart * apart, axis=k)
-
-    return te.create_prim_func([a, b, te.compute((n, n), cell, name="D")])
-
-
-def blur(n: int) -> PrimFunc:
-    """Blur along rows, then along columns."""
-    x = te.placeholder((n, n), name="X")
-    a = te.compute((n, n - 2), lambda i, j: x[i, j] + x[i, j + 1] + x[i, j + 2], name="across")
-    b = te.compute((n - 2, n - 2), lambda i, j: a[i, j] + a[i + 1, j] + a[i + 2, j], name="down")
-    return te.create_prim_func([x, b])
-
-
-def convolution(channels: int, size: int, filters: int) -> PrimFunc:
-    """Convolve with 3 x 3 filters."""
-    x = te.placeholder((channels, size + 2, size + 2), name="X")
-    w = te.placeholder((filters, channels, 3, 3), name="W")
-    c, r, s = (te.reduce_axis((0, n), name=m) for n, m in ((channels, "c"), (3, "r"), (3, "s")))
-
-    def cell(f: Var, i: Var, j: Var) -> Expr:
-        return te.sum(x[c, i + r, j + s] * w[f, c, r, s], axis=[c, r, s])
-
-    return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
+_BY_TEMPLATE = "template "
+_PAIRS, _SECONDS = 41, 1.0
 
 
 TASKS: dict[str, Make] = {
@@ -84,6 +40,7 @@ TASKS: dict[str, Make] = {
     "convolution 256 x 14": lambda: convolution(256, 14, 256),
     "convolution 512 x 7": lambda: convolution(512, 7, 512),
     "product 512": lambda: product(512, 512, 512),
+    "product 2048": lambda: product(2048, 2048, 2048),
     "product 509 x 503 x 499": lambda: product(509, 503, 499),
     "nearest 384": lambda: nearest(384),
     "distances 512 x 64": lambda: distances(512, 64),
@@ -126,10 +83,16 @@ def judge(name: str, records: str) -> tuple[float, float]:
     set_num_threads(1)
     tuned, default = irkit.build(func, records=records), irkit.build(func)
     args = arrays(func)
-    peer = peer_of(name, args)
-    others = [] if peer is None else [peer]
-    runs = in_turn(lambda: tuned(*args), lambda: default(*args), *others, repeats=31)
-    return 1 / runs[1][1], 0.0 if peer is None else 1 / runs[2][1]
+    peer = peer_of(name.removeprefix(_BY_TEMPLATE), args)
+    gain = faster(lambda: tuned(*args), lambda: default(*args))
+    return gain, 0.0 if peer is None else faster(lambda: tuned(*args), peer)
+
+
+def faster(one: Callable[[], object], other: Callable[[], object]) -> float:
+    """Return how many times faster the first of two functions of one thread is."""
+    for run in (one, other):
+        run()
+    return paired(one, other, most=_PAIRS, seconds=_SECONDS, stop_early=False).ratio.middle
 
 
 def fresh(name: str, records: str) -> tuple[float, float]:
@@ -146,8 +109,23 @@ def fresh(name: str, records: str) -> tuple[float, float]:
 
 
 def made(name: str) -> PrimFunc:
-    """Return a task by its name, or the drawn one of a number."""
+    """Return a program by its name, or the drawn one of a number; "template" before it says only
+    how to tune it."""
+    name = name.removeprefix(_BY_TEMPLATE)
     return drawn(int(name)) if name.isdigit() else (TASKS | KERNELS)[name]()
+
+
+def task_of(name: str) -> tune.Task:
+    """Return the task of a program, or that of its template."""
+    if not name.startswith(_BY_TEMPLATE):
+        return tune.task(made(name))
+    function = "matmul" if "product" in name else "conv2d"
+    sizes = [int(each) for each in re.findall(r"\d+", name)]
+    if function == "matmul":
+        sizes = (sizes * 3)[:3]
+    else:
+        sizes = [*sizes, sizes[0]]
+    return tune.task(f"{Path(__file__).parent / 'templates.py'}:{function}", sizes)
 
 
 def main(budget: str, names: list[str]) -> None:
@@ -160,7 +138,7 @@ def main(budget: str, names: list[str]) -> None:
             path = str(Path(folder) / "records.jsonl")
             with tune.RecordFile(path) as file:
                 result = tune.tune(
-                    tune.task(made(name)),
+                    task_of(name),
                     trials=trials,
                     time=seconds,
                     measure=tune.Local(jobs=2),

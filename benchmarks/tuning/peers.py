@@ -1,7 +1,9 @@
-"""What a task is called in a library: NumPy's product, ONNX Runtime's convolution."""
+"""What a task is called in a library: PyTorch's, with MKL and oneDNN, or else NumPy's product and
+ONNX Runtime's convolution."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,24 @@ Thunk = Callable[[], object]
 
 def peer_of(name: str, args: Sequence[NDArray[Any]]) -> Thunk | None:
     """Return a call of a library that computes the same, on one thread; None if there is none."""
+    if not name.startswith(("product", "convolution")):
+        return None
+    if find_spec("torch") is not None:
+        return _torch(name, args)
     if name.startswith("product"):
         out = np.empty_like(args[2])
         return lambda: np.matmul(args[0], args[1], out=out)
-    return _convolution(args) if name.startswith("convolution") else None
+    return _convolution(args)
+
+
+def _torch(name: str, args: Sequence[NDArray[Any]]) -> Thunk:
+    torch: Any = import_module("torch")
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    x, w, y = (torch.from_numpy(each) for each in args[:3])
+    if name.startswith("product"):
+        return lambda: torch.mm(x, w, out=y)
+    return lambda: torch.nn.functional.conv2d(x[None], w)
 
 
 def _convolution(args: Sequence[NDArray[Any]]) -> Thunk | None:

@@ -6,7 +6,7 @@ scores, race the default for half a second each, and the two orders are compared
 
 import sys
 
-from benchmarks.tuning.gains import product
+from benchmarks.tuning.programs import product
 from irkit import tune
 
 
@@ -24,7 +24,11 @@ def main(seconds: float, jobs: int = 2) -> None:
             same = ranked(chosen, session.run(values, {}, seconds=0.5))
             full = ranked(chosen, session.run(values, {}, full=True, seconds=0.5))
     rate = len(tried) / result.seconds
-    print(f"{len(tried)} candidates in {result.seconds:.1f} s, {jobs} jobs: {rate:.1f} a second")
+    between = (len(tried) - 1) / (tried[-1].time - tried[0].time)
+    print(
+        f"{len(tried)} candidates in {result.seconds:.1f} s, {jobs} jobs: {rate:.1f} a second, "
+        f"{between:.1f} from the first to the last"
+    )
     print(f"rank correlation of {len(chosen)} with longer races {same:.3f}, in full {full:.3f}")
     print(f"noise {100 * result.noise:.1f} %, best {result.speedup:.2f} times the default")
 

@@ -33,11 +33,13 @@ from irkit.autoschedule.products import (
 )
 from irkit.autoschedule.reductions import (
     apply_tile as apply_tile,
+    merge_axes as merge_axes,
     schedule_reduction as schedule_reduction,
 )
 from irkit.autoschedule.rows import (
     is_contiguous as is_contiguous,
     reduce_in_lanes as reduce_in_lanes,
+    row_axis_of as row_axis_of,
 )
 from irkit.autoschedule.structure import (
     Estimates as Estimates,
@@ -52,5 +54,6 @@ from irkit.autoschedule.threads import (
 )
 from irkit.autoschedule.tiles import (
     Tile as Tile,
+    is_merged as is_merged,
     tile_of as tile_of,
 )

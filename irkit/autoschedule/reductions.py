@@ -52,9 +52,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     if not is_merged(block, store) and tile_of(block, store, machine, estimates) is None:
         return
     ref = BlockRef(block.name)
-    epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
-    separate_groups(sch, ref, epilogue)
-    merge_line(sch, ref, epilogue)
+    epilogue = merge_axes(sch, block, store)
     block = sch.get(ref)
     store = only_store(block)
     tile = None if store is None else tile_of(block, store, machine, estimates)
@@ -63,10 +61,24 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     _apply(sch, ref, epilogue, tile)
 
 
-def apply_tile(sch: Schedule, block: Block, store: Store, tile: Tile) -> None:
-    """Schedule a reduction by a tile."""
+def merge_axes(sch: Schedule, block: Block, store: Store) -> BlockRef:
+    """Make the axes that tiles of a reduction consist of; return the stage that finishes it."""
     ref = BlockRef(block.name)
-    _apply(sch, ref, epilogue_of(sch, block, store) or sch.cache_write(ref), tile)
+    epilogue = epilogue_of(sch, block, store) or sch.cache_write(ref)
+    separate_groups(sch, ref, epilogue)
+    merge_line(sch, ref, epilogue)
+    return epilogue
+
+
+def apply_tile(
+    sch: Schedule, block: Block, store: Store, tile: Tile, *, merged: bool = False
+) -> None:
+    """Schedule a reduction by a tile, of the axes that it has or, ``merged``, those it is given."""
+    ref = BlockRef(block.name)
+    if merged:
+        _apply(sch, ref, merge_axes(sch, block, store), tile)
+    else:
+        _apply(sch, ref, epilogue_of(sch, block, store) or sch.cache_write(ref), tile)
 
 
 def _apply(sch: Schedule, ref: BlockRef, epilogue: BlockRef, tile: Tile) -> None:

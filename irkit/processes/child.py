@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, TypeVar
 
@@ -53,7 +53,9 @@ class RemoteTraceback(Exception):
 class _Process:
     """One process of a child: its pipes, and its log, which begins with its last report."""
 
-    def __init__(self, limits: Limits, env: Mapping[str, str], outer: str) -> None:
+    def __init__(
+        self, limits: Limits, env: Mapping[str, str], outer: str, imports: Sequence[str]
+    ) -> None:
         self.limits, self.outer = limits, outer
         self.killed = False
         self.log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 -- open as long as the process
@@ -61,7 +63,7 @@ class _Process:
         self.log.seek(REPORT_BYTES)
         paths = [path or os.getcwd() for path in sys.path]
         settings = ChildSettings(paths, self.log.fileno(), limits, outer)
-        self.popen = _started(settings, env)
+        self.popen = _started(settings, env, imports)
 
     def exchange(self, request: bytes) -> Reply:
         """Send a request and wait for the reply. Raises: ChildDied."""
@@ -126,14 +128,14 @@ class _Process:
 
 
 def _started(
-    settings: ChildSettings, env: Mapping[str, str]
+    settings: ChildSettings, env: Mapping[str, str], imports: Sequence[str]
 ) -> "subprocess.Popen[bytes] | ForkedProcess":
     """Start a process: forked by the server, unless its interpreter needs another environment."""
     alike = {**os.environ, **ONE_THREAD} == {**env, **ONE_THREAD}
     server = fork_server() if alike else None
     if server is not None:
         with suppress(OSError):
-            return server.fork(settings, env)
+            return server.fork(settings, env, imports)
     return subprocess.Popen(
         [sys.executable, "-c", _START, msgspec.json.encode(settings).decode()],
         stdin=subprocess.PIPE,
@@ -148,15 +150,21 @@ class Child:
 
     It starts with the first call and restarts after a call that ended it. ``env`` is added to the
     environment inherited from this process. Tracebacks leave out the frames around those of the
-    file ``outer``.
+    file ``outer``. ``imports`` are modules that calls need: where children are forked, their server
+    imports them, once for all.
     """
 
     def __init__(
-        self, limits: Limits = _NO_LIMITS, *, env: Mapping[str, str] | None = None, outer: str = ""
+        self,
+        limits: Limits = _NO_LIMITS,
+        *,
+        env: Mapping[str, str] | None = None,
+        outer: str = "",
+        imports: Sequence[str] = (),
     ) -> None:
         self.limits = limits
         self.env = {**os.environ, **(env or {})}
-        self.outer = outer
+        self.outer, self.imports = outer, tuple(imports)
         self.starts = 0
         self._stopped = False
         self._lock = threading.RLock()
@@ -227,7 +235,7 @@ class Child:
         self.close()
         if self._stopped:
             raise _stopped()
-        process = self._process = _Process(self.limits, self.env, self.outer)
+        process = self._process = _Process(self.limits, self.env, self.outer, self.imports)
         self._finalizer = weakref.finalize(self, process.end)
         self.starts += 1
         if self._stopped:  # In the meantime.

@@ -104,8 +104,10 @@ class ForkServer:
         """Return True if this process owns the server, and it runs."""
         return self.owner == os.getpid() and self._popen.poll() is None
 
-    def fork(self, settings: ChildSettings, env: Mapping[str, str]) -> ForkedProcess:
-        """Fork a child. Raises: OSError if the server has ended."""
+    def fork(
+        self, settings: ChildSettings, env: Mapping[str, str], imports: Sequence[str] = ()
+    ) -> ForkedProcess:
+        """Fork a child that has these modules, too. Raises: OSError if the server has ended."""
         ours: list[int] = []
         theirs: list[int] = []
         try:
@@ -116,7 +118,7 @@ class ForkServer:
             with self._lock:
                 self._count += 1
                 number = self._count
-                wanted = _imported() - self._known
+                wanted = (_imported() | set(imports)) - self._known
                 self._known |= wanted
             request = ForkRequest(number, settings, dict(env), os.getcwd(), sorted(wanted))
             self.send(request, (*theirs, 2, settings.log))

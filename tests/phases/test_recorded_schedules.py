@@ -27,14 +27,15 @@ def write(path: Path, func: PrimFunc, *, machine: str = "", block: str = "C") ->
     machine_here = MachineHere(machine or fingerprint(), 1, 1, 1, 1)
     with RecordFile(path) as file:
         file.append(found.line())
-        file.append(
-            Record(
-                SCHEMA, record_id(found.hash, "rules", values, "final"), found.hash, func.name,
-                "rules", values, "final", {}, machine_here, {}, "ok",
-                measure=Measured(1e-3, 2e-3, 2.0, 1.9, 2.1, 20), score=2.0,
-                trace=msgspec.json.decode(steps),
-            )
-        )  # fmt: skip
+        for low in (1.8, 1.9):  # It won both of its races.
+            file.append(
+                Record(
+                    SCHEMA, record_id(found.hash, "rules", values, "final"), found.hash, func.name,
+                    "rules", values, "final", {}, machine_here, {}, "ok",
+                    measure=Measured(1e-3, 2e-3, 2.0, low, 2.1, 20), score=2.0,
+                    trace=msgspec.json.decode(steps),
+                )
+            )  # fmt: skip
     return steps
 
 

@@ -48,6 +48,29 @@ def convolution(channels: int, size: int, filters: int) -> PrimFunc:
     return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
 
 
+def nearest_filters(channels: int, size: int, filters: int) -> PrimFunc:
+    """Compare points of an image with filters: its rows and columns always move together."""
+    x = te.placeholder((channels, size, size), name="X")
+    w = te.placeholder((filters, channels), name="W")
+    c = te.reduce_axis((0, channels), name="c")
+
+    def cell(f: Var, i: Var, j: Var) -> Expr:
+        return te.min(x[c, i, j] + w[f, c], axis=c)
+
+    return te.create_prim_func([x, w, te.compute((filters, size, size), cell, name="Y")])
+
+
+def chain(rows: int, steps: int) -> PrimFunc:
+    """Multiply three matrices."""
+    a = te.placeholder((rows, steps), name="A")
+    b = te.placeholder((steps, rows), name="B")
+    c = te.placeholder((rows, steps), name="D")
+    k, m = te.reduce_axis((0, steps), name="k"), te.reduce_axis((0, rows), name="m")
+    t = te.compute((rows, rows), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="T")
+    y = te.compute((rows, steps), lambda i, j: te.sum(t[i, m] * c[m, j], axis=m), name="Y")
+    return te.create_prim_func([a, b, c, y])
+
+
 def exponential(n: int) -> PrimFunc:
     """Apply what is exact for no input."""
     x = te.placeholder((n, n), name="X")

@@ -93,6 +93,11 @@ class ScheduleTrace(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.steps)
 
+    @property
+    def samples(self) -> bool:
+        """True if a step draws a decision."""
+        return any(step.drawn is not None for step in self.steps)
+
     def __str__(self) -> str:
         return self.as_python()
 

@@ -8,6 +8,7 @@ threads would hang a process that forks.
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,9 @@ _FEWEST = 24
 _MOST = 4000
 """Measurements to learn from; of more, the last ones."""
 _ROUNDS = 60
-_FORMAT = 1
+_FORMAT = 2
+_MOST_BYTES = 16 << 20
+"""Size of a file of measurements: `save` writes at most 5 MB."""
 _SETTINGS = {
     "objective": "l2",
     "num_leaves": 15,
@@ -66,7 +69,11 @@ class Residual:
         count = len(self.rows)
         if count < _FEWEST or count == self._learned or not self.available:
             return
-        lightgbm: Any = import_module("lightgbm")
+        try:
+            lightgbm: Any = import_module("lightgbm")
+        except (ImportError, OSError):  # Installed in part, or without a library of the system.
+            self._learned = count
+            return
         table = _table(self.rows[-_MOST:])
         data = lightgbm.Dataset(table, label=np.asarray(self.errors[-_MOST:]))
         self._model = lightgbm.train(_SETTINGS, data, num_boost_round=_ROUNDS)
@@ -91,13 +98,21 @@ class Residual:
     def load(self, path: str | Path) -> None:
         """Add the measurements of a file that :meth:`save` wrote, and learn from them.
 
-        Raises: FormatError if it is damaged.
+        Raises: FormatError if it is damaged, or too large to be one.
         """
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise FormatError(
+                f"{path} has more than {_MOST_BYTES >> 20} MiB; what a search has learned has less"
+            )
         try:
-            found = msgspec.json.decode(Path(path).read_bytes(), type=_Measurements)
+            found = msgspec.json.decode(data, type=_Measurements)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise FormatError(f"{path} is not what a search has learned: {error}") from None
-        if found.format != _FORMAT or len(found.rows) != len(found.errors):
+        every = [*found.errors, *(number for row in found.rows for number in row)]
+        whole = len(found.rows) == len(found.errors) and all(map(isfinite, every))
+        if found.format != _FORMAT or not whole:
             raise FormatError(f"{path} is not what a search has learned, or of another version")
         self.rows += found.rows[-_MOST:]
         self.errors += found.errors[-_MOST:]

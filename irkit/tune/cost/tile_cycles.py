@@ -10,37 +10,76 @@ import msgspec
 
 from irkit.autoschedule import Machine
 from irkit.core import walk
-from irkit.ir import Axis, Binary, Block, Call, Expr, Load, Mul, as_int, linear
+from irkit.ir import (
+    Add,
+    Axis,
+    Binary,
+    Block,
+    Call,
+    Expr,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Sub,
+    as_int,
+    linear,
+)
 from irkit.schedule import only_store, variables
 
 _CALL = 12
 """Operations of a call of a function such as exp."""
+_COMPARED = 3
+"""Instructions of a minimum or maximum, which keeps what is no number."""
+_CACHE_LINE = 64
 _AGAIN = 1.0
 """Cycles for each step and sum that is not in a register."""
 _START = 20
 _STEP = 0.75
-"""Cycles of a step for its counter and the jump, shared by the steps that are unrolled."""
+"""Cycles of an iteration for its counter and the jump."""
 
 
 class TileRead(msgspec.Struct, frozen=True):
     """An element that a block reads in each step: which axes move it, and how far apart in memory
-    neighbours along each are, in elements."""
+    neighbours along each are, in elements of so many ``bytes``."""
 
     strides: dict[str, int]
+    bytes: int = 4
 
-    def loads(self, line: str, vectors: int, lanes: int, rows: dict[str, int]) -> float:
-        """Return the loads of a tile in one step."""
-        times = math.prod(size for axis, size in rows.items() if axis in self.strides)
+    def loads(
+        self,
+        line: str,
+        vectors: int,
+        lanes: int,
+        sizes: dict[str, int],
+        between: dict[str, int],
+    ) -> float:
+        """Return the loads of a tile, of several rows and perhaps of several steps: what two of
+        them read is loaded once. A vector that crosses a line of the cache counts twice.
+
+        ``between`` is how far apart tiles are along each axis that has several.
+        """
+        moved = [(self.strides[axis], size) for axis, size in sizes.items() if axis in self.strides]
         stride = self.strides.get(line, 0)
-        if not stride:
-            return times
-        return times * vectors * (1 if stride == 1 else lanes)
+        if stride and (stride != 1 or lanes == 1):
+            moved.append((stride * lanes, vectors))
+        elif stride:
+            moved.append((lanes, vectors))
+        places = {0}
+        for apart, size in moved:
+            places = {place + apart * at for place in places for at in range(size)}
+        if stride != 1:
+            return len(places) * (lanes if stride else 1)
+        part = min(1.0, lanes * self.bytes / _CACHE_LINE)
+        if any(self.strides.get(axis, 0) * step % lanes for axis, step in between.items()):
+            return len(places) * (1 + part)
+        return len(places) + part * sum(place % lanes > 0 for place in places)
 
 
 class TileWork(msgspec.Struct, frozen=True):
     """What a block does at each point: operations and reads; and the extents of its axes."""
 
-    operations: int
+    operations: float
     reads: tuple[TileRead, ...]
     spatial: dict[str, int]
     reduced: dict[str, int]
@@ -52,6 +91,16 @@ class TileWork(msgspec.Struct, frozen=True):
     @property
     def points(self) -> int:
         return math.prod(self.spatial.values()) * self.steps
+
+    def loads(self, line: str, vectors: int, lanes: int, sizes: dict[str, int]) -> float:
+        """Return the loads of a tile of vectors along a line, and of such sizes along others."""
+        sides = [*self.spatial.items(), *self.reduced.items()]
+        between = {
+            axis: sizes.get(axis, 1)
+            for axis, extent in sides
+            if axis != line and sizes.get(axis, 1) < extent
+        }
+        return sum(each.loads(line, vectors, lanes, sizes, between) for each in self.reads)
 
 
 def work_of_block(block: Block) -> TileWork | None:
@@ -77,20 +126,28 @@ def cycles_of_tile(
     vectors: int,
     lanes: int,
     rows: dict[str, int],
-    unroll: int = 1,
+    inner: dict[str, int] | None = None,
 ) -> float:
-    """Estimate the cycles of a reduction whose tiles are some vectors along a line by some rows."""
-    height = math.prod(rows.values())
-    sums = height * vectors
-    loads = sum(each.loads(line, vectors, lanes, rows) for each in work.reads)
-    step = max(work.operations * sums / machine.multiplied, loads / machine.loaded, machine.latency)
+    """Estimate the cycles of a reduction whose tiles are some vectors along a line by some rows.
+
+    ``inner`` are the axes of the reduction of which so many steps are unrolled together.
+    """
+    together = inner or {}
+    times = math.prod(together.values())
+    sums = math.prod(rows.values()) * vectors
+    loads = work.loads(line, vectors, lanes, {**rows, **together})
+    step = max(
+        work.operations * sums * times / machine.multiplied,
+        loads / machine.loaded,
+        machine.latency * times,
+    )
     needed = sums + vectors + 1
-    step += max(0, needed - machine.vector_registers) * _AGAIN + _STEP / unroll
+    step += max(0, needed - machine.vector_registers) * _AGAIN * times + _STEP
     tiles = 1.0
     for axis, extent in work.spatial.items():
         size = vectors * lanes if axis == line else rows.get(axis, 1)
         tiles *= math.ceil(extent / size)
-    return tiles * (work.steps * step + sums * 2 + _START)
+    return tiles * (work.steps / times * step + sums * 2 + _START)
 
 
 def cycles_of_pointwise(
@@ -98,7 +155,7 @@ def cycles_of_pointwise(
 ) -> float:
     """Estimate the cycles of a pointwise stage in tiles of vectors along a line by rows."""
     height = math.prod(rows.values())
-    loads = sum(each.loads(line, vectors, lanes, rows) for each in work.reads)
+    loads = work.loads(line, vectors, lanes, rows)
     busy = work.operations * height * vectors / machine.multiplied
     step = max(busy, loads / machine.loaded, height * vectors) + _STEP
     tiles = 1.0
@@ -108,14 +165,21 @@ def cycles_of_pointwise(
     return tiles * step
 
 
-def _operations(value: Expr) -> int:
-    found = 0
+def _operations(value: Expr) -> float:
+    """Count the instructions of a value: a product that is added is one with its sum."""
+    added = multiplied = others = 0
     for node in walk(value, on=Expr):
         if isinstance(node, Call):
-            found += _CALL
-        elif isinstance(node, Binary) and node.dtype.is_float and not isinstance(node, Mul):
-            found += 1  # A product is added in the same instruction.
-    return max(1, found)
+            others += 1 if node.name == "abs" else _CALL
+        elif not isinstance(node, Binary) or not node.dtype.is_float:
+            continue
+        elif isinstance(node, Mul):
+            multiplied += 1
+        elif isinstance(node, (Add, Sub)):
+            added += 1
+        else:
+            others += _COMPARED if isinstance(node, (Max, Min)) else 1
+    return max(1, added + multiplied - min(added, multiplied) + others)
 
 
 def _read(load: Load, axes: tuple[Axis, ...]) -> TileRead:
@@ -129,4 +193,4 @@ def _read(load: Load, axes: tuple[Axis, ...]) -> TileRead:
             if axis.var in used:
                 factor = form.coefficient(axis.var) if form is not None else 0
                 strides[axis.var.name] = strides.get(axis.var.name, 0) + (factor or 2) * apart
-    return TileRead(strides)
+    return TileRead(strides, load.buffer.dtype.bytes)

@@ -25,6 +25,7 @@ from irkit.tune.measure.compiled import (
 )
 from irkit.tune.measure.session import TrialOutcome
 from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
+from irkit.tune.measure.turns import Turns, usable_cores
 from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
 from irkit.tune.records.record import machine_now
 from irkit.tune.space import Task
@@ -34,6 +35,8 @@ _KEPT = 32
 _RENEWED = 400
 """Candidates after which a process is replaced: what leaks in one does not add up."""
 _FULL_PAIRS = 41
+_FULL_FEWEST = 8
+"""Pairs that a last race has in any case: six would suffice for the confidence."""
 _DEATHS: dict[str, VerdictKind] = {"timeout": "time-out", "memory": "memory", "crash": "crash"}
 
 
@@ -57,8 +60,9 @@ class BenchProcesses:
 
     def __init__(self, settings: BenchSettings) -> None:
         limits = Limits(settings.seconds, settings.memory)
-        self.workers = [_Worker(limits) for _ in range(max(1, settings.jobs))]
-        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory))
+        needed = (settings.lower.partition(":")[0],)
+        self.workers = [_Worker(limits, needed) for _ in range(max(1, settings.jobs))]
+        self.runner = _Worker(Limits(max(settings.seconds, 60.0), settings.memory), needed)
 
     def close(self) -> None:
         """End all processes."""
@@ -82,7 +86,8 @@ class Bench:
             self._builders.put(worker)
         self._threads = ThreadPoolExecutor(len(self._workers), "irkit-tune-build")
         self._warmer = ThreadPoolExecutor(1, "irkit-tune-runner")
-        self._ready = 0
+        self._turns = Turns()
+        self._ready = self._finals = 0
         self._reference: CandidateCode | None = None
         self._codes: OrderedDict[tuple[str, int], CandidateCode | TrialOutcome] = OrderedDict()
         self._noise: float | None = None
@@ -110,7 +115,9 @@ class Bench:
         seconds: float = 0.1,
         deadline: float | None = None,
     ) -> list[TrialOutcome]:
-        """Build all candidates, then race one after the other against another schedule.
+        """Build candidates, and race one after the other against another schedule.
+
+        Races of code compiled ``full`` are run alone, each time in a fresh process.
 
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
@@ -120,9 +127,17 @@ class Bench:
             flush=self.settings.flush,
             seed=self.settings.seed,
             pairs=_FULL_PAIRS if full else 15,
+            fewest=_FULL_FEWEST if full else 3,
             seconds=seconds,
             stop_early=not full,
+            paged=full and self._finals % 2 == 0,
         )
+        if full:  # In a fresh process, and with the arrays elsewhere than the time before.
+            self._finals += 1
+            self._runner.close()
+        turns = self._turns
+        alone = full or self.settings.threads > 1
+        turns.beside = 0 if alone else usable_cores() - 1
         warm = self._warmer.submit(self._prepare, settings)
         reigns = self._threads.submit(self._build_reigning, against, level)
         asked = [self._threads.submit(self._build, each, level, deadline) for each in batch]
@@ -132,12 +147,12 @@ class Bench:
                 f"the schedule that {self.task.name!r} has without tuning cannot be compiled: "
                 f"{first.verdict}: {first.message}"
             )
-        rest = [each.result() for each in asked]
         with suppress(ChildDied):  # The first race tries again, and says what is wrong.
             warm.result()
         if self._noise is None:
-            self._noise = self._noise_of(first, settings)
-        return [self._raced(code, first, settings, deadline) for code in rest]
+            with turns.racing():
+                self._noise = self._noise_of(first, settings)
+        return [self._raced(each.result(), first, settings, deadline) for each in asked]
 
     @property
     def noise(self) -> float:
@@ -165,9 +180,11 @@ class Bench:
         worker = self._builders.get()
         started = time.perf_counter()
         try:
-            made: CandidateCode | TrialOutcome = worker.call(
-                build_candidate, self._packed, values, level, self.settings.lower
-            )
+            with self._turns.building():
+                started = time.perf_counter()
+                made: CandidateCode | TrialOutcome = worker.call(
+                    build_candidate, self._packed, values, level, self.settings.lower
+                )
         except Exception as error:  # Templates are a user's code: anything can come out of them.
             ms = (time.perf_counter() - started) * 1e3
             made = TrialOutcome(_verdict(error), Built(False, ms, level), message=_text(error))
@@ -191,7 +208,8 @@ class Bench:
             return TrialOutcome("skipped", message="the time was up")
         build = Built(True, code.ms, code.opt_level, code.counts)
         try:
-            result = self._race(code, against, settings)
+            with self._turns.racing():
+                result = self._race(code, against, settings)
         except ChildDied as died:
             return TrialOutcome(_DEATHS[died.kind], build, message=died.message, worker=self._name)
         except IRKitError as error:
@@ -268,8 +286,8 @@ class Bench:
 class _Worker:
     """A child, replaced after many calls."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.child = Child(limits)
+    def __init__(self, limits: Limits, imports: Sequence[str]) -> None:
+        self.child = Child(limits, imports=imports)
         self.calls = 0
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:

@@ -25,6 +25,7 @@ QUICK, FULL = 1, 3
 """LLVM's levels for candidates and for finalists."""
 _SERIAL_REFERENCE = 1 << 26
 """Iterations up to which the reference is the loops as written; larger ones run along rows."""
+_REFERENCE_ROWS = 4
 _COUNTED = (
     ("fma", re.compile(r"^\s+vf(?:n?m(?:add|sub))\w*", re.MULTILINE)),
     ("vector loads", re.compile(r"^\s+vmovu?a?p[sd]\s.*\(", re.MULTILINE)),
@@ -78,7 +79,8 @@ def build_reference(packed: bytes, lower: str) -> CandidateCode:
 
 
 def plain_loops(func: PrimFunc) -> PrimFunc:
-    """Return loops as written; of reductions that are long, the last spatial loop is innermost."""
+    """Return loops as written; of reductions that are long, the last spatial loop is innermost, and
+    around it that of a few rows: what they read is still in a cache."""
     if (operations(func.body) or 0) <= _SERIAL_REFERENCE:
         return func
     sch = Schedule(func, check="off")
@@ -90,7 +92,8 @@ def plain_loops(func: PrimFunc) -> PrimFunc:
         reduced = [loop for loop in loops if kinds.get(loop.var) == "reduce"]
         if block.init is not None and spatial and len(spatial) + len(reduced) == len(loops):
             sch.decompose_reduction(ref, loops[0])
-            sch.reorder(*spatial[:-1], *reduced, spatial[-1])
+            rows = [] if len(spatial) < 2 else sch.split(spatial[-2], [None, _REFERENCE_ROWS])
+            sch.reorder(*spatial[:-2], *rows[:1], *reduced, *rows[1:], spatial[-1])
     return sch.func
 
 

@@ -84,38 +84,65 @@ def outputs_of(func: PrimFunc) -> list[int]:
     return [at for at, param in enumerate(func.params) if param in written]
 
 
-def agree(
-    func: PrimFunc,
-    expected: Sequence[NDArray[Any]],
-    found: Sequence[NDArray[Any]],
-    *,
-    exactly: bool,
-    steps: int,
-) -> Agreement:
-    """Compare results: floats that need not be exact within what ``steps`` additions can round."""
-    for at, (want, got) in enumerate(zip(expected, found, strict=True)):
-        name = func.params[outputs_of(func)[at]].name
-        if want.tobytes() == got.tobytes():
-            continue
-        wide, other = want.astype(np.float64), got.astype(np.float64)
+class Expected:
+    """What a result must become, and how far each element may be from it."""
+
+    def __init__(self, name: str, want: NDArray[Any], *, exactly: bool, steps: int) -> None:
+        self.name, self.want = name, want
+        self.wide = want.astype(np.float64)
         with np.errstate(all="ignore"):
-            lost = np.isnan(other) & ~np.isnan(wide)
+            exact = exactly or want.dtype.kind in "biu"
+            self.allowed = np.zeros(1) if exact else _allowed(self.wide, want.dtype, steps)
+
+    def check(self, got: NDArray[Any]) -> Agreement:
+        """Compare a result."""
+        if same_bits(self.want, got):
+            return Agreement(True)
+        other = got.astype(np.float64)
+        with np.errstate(all="ignore"):
+            near = np.abs(self.wide - other) <= self.allowed
+            if near.all():
+                return Agreement(True)
+            lost = np.isnan(other) & ~np.isnan(self.wide)
             if lost.any():
-                return Agreement(False, True, f"{name!r} has {int(lost.sum())} NaN")
-            apart = np.abs(wide - other)
-            allowed = 0.0
-            if not exactly and want.dtype.kind not in "biu":
-                allowed = _allowed(wide, want.dtype, steps)
-            bad = ~((apart <= allowed) | (np.isnan(wide) & np.isnan(other)) | (wide == other))
-        if bad.any():
-            place = tuple(int(each) for each in np.argwhere(bad)[0])
-            return Agreement(
-                False,
-                False,
-                f"{name!r} is {other[place]:g} at {list(place)}, expected {wide[place]:g}: "
-                f"{int(bad.sum())} of {bad.size} elements differ",
-            )
+                return Agreement(False, True, f"{self.name!r} has {int(lost.sum())} NaN")
+            bad = ~(near | (np.isnan(self.wide) & np.isnan(other)) | (self.wide == other))
+        if not bad.any():
+            return Agreement(True)
+        place = tuple(int(each) for each in np.argwhere(bad)[0])
+        return Agreement(
+            False,
+            False,
+            f"{self.name!r} is {other[place]:g} at {list(place)}, expected {self.wide[place]:g}: "
+            f"{int(bad.sum())} of {bad.size} elements differ",
+        )
+
+
+def expected_of(
+    func: PrimFunc, results: Sequence[NDArray[Any]], *, exactly: bool, steps: int
+) -> list[Expected]:
+    """Return what results of other code must become: the same, or floats within what ``steps``
+    additions can round."""
+    names = [func.params[at].name for at in outputs_of(func)]
+    return [
+        Expected(name, each, exactly=exactly, steps=steps)
+        for name, each in zip(names, results, strict=True)
+    ]
+
+
+def agree(expected: Sequence[Expected], found: Sequence[NDArray[Any]]) -> Agreement:
+    """Compare results; return the first disagreement."""
+    for want, got in zip(expected, found, strict=True):
+        agreement = want.check(got)
+        if not agreement.ok:
+            return agreement
     return Agreement(True)
+
+
+def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Return True if two arrays of one shape and type have the same bits."""
+    bits = f"u{one.itemsize}"
+    return bool((one.view(bits) == other.view(bits)).all())
 
 
 def _allowed(wide: NDArray[Any], dtype: np.dtype[Any], steps: int) -> NDArray[Any]:

@@ -54,12 +54,13 @@ def paired(
     second: Thunk,
     *,
     most: int = 15,
+    fewest: int = _FEW,
     seconds: float = 0.25,
     before: Thunk | None = None,
     stop_early: bool = True,
     own_time: bool = True,
 ) -> PairTimes:
-    """Time two functions in turn, at most so many times and about so long.
+    """Time two functions in turn, at most so many times and about so long, but a few times.
 
     With ``own_time`` the time of this thread counts, without that in which the processor did
     something else: functions of one thread only. ``before`` runs before each sample, for example to
@@ -73,7 +74,7 @@ def paired(
     one: list[float] = []
     other: list[float] = []
     ratios: list[float] = []
-    while len(ratios) < most and (len(ratios) < _FEW or perf_counter() < end):
+    while len(ratios) < most and (len(ratios) < fewest or perf_counter() < end):
         order = ((first, calls[0], one), (second, calls[1], other))
         for run, count, times in order if len(ratios) % 2 else reversed(order):
             if before is not None:

@@ -18,13 +18,27 @@ from irkit.core import IRKitError
 from irkit.ir import PrimFunc
 from irkit.runtime import link, set_num_threads
 from irkit.tune.measure.compiled import CandidateCode
-from irkit.tune.measure.inputs import agree, draw, largest_whole, outputs_of, reduction_steps
+from irkit.tune.measure.inputs import (
+    Expected,
+    agree,
+    draw,
+    expected_of,
+    largest_whole,
+    outputs_of,
+    reduction_steps,
+    same_bits,
+)
 from irkit.tune.measure.pair_times import PairTimes, paired
 
 Array = NDArray[Any]
 Found = Literal["ok", "wrong", "nan", "out of bounds"]
 _GUARD = 256
 _ALIGN = 64
+_PAGE = 4096
+_HEADER = 16
+"""Bytes from the start of a page to a large array of NumPy's, which malloc maps."""
+_APART = 17 * _ALIGN
+"""Bytes between the places in a page of one array and the next, so that few meet in a cache."""
 _POISON = 0xFF
 """A float of such bytes is NaN, an integer -1 or the largest."""
 _BESIDE = 0xA5
@@ -36,15 +50,19 @@ _FLUSHED = 64 << 20
 class TrialSettings(msgspec.Struct, frozen=True):
     """How kernels run: threads, caches flushed before each sample, the seed of the inputs.
 
-    Units: seconds of a race; ``pairs`` are its samples at most.
+    ``paged`` puts all arrays at the same place of a page, as NumPy does with large ones; without
+    that they begin at cache lines, at different places. Units: seconds of a race; ``pairs`` and
+    ``fewest`` are its samples at most and at least.
     """
 
     threads: int = 1
     flush: bool = False
     seed: int = 0
     pairs: int = 15
+    fewest: int = 3
     seconds: float = 0.1
     stop_early: bool = True
+    paged: bool = False
 
 
 class TrialResult(msgspec.Struct, frozen=True):
@@ -58,12 +76,12 @@ class TrialResult(msgspec.Struct, frozen=True):
 
 
 class _Placed:
-    """An array between guard bytes."""
+    """An array between guard bytes, which begins ``place`` bytes after the start of a page."""
 
-    def __init__(self, like: Array) -> None:
+    def __init__(self, like: Array, place: int) -> None:
         size = like.nbytes
-        self._bytes = np.full(size + 2 * _GUARD + _ALIGN, _BESIDE, np.uint8)
-        self.begin = _GUARD + -(self._bytes.ctypes.data + _GUARD) % _ALIGN
+        self._bytes = np.full(size + 2 * _GUARD + _PAGE, _BESIDE, np.uint8)
+        self.begin = _GUARD + (place - self._bytes.ctypes.data - _GUARD) % _PAGE
         self.end = self.begin + size
         self.array = self._bytes[self.begin : self.end].view(like.dtype).reshape(like.shape)
         self.array[...] = like
@@ -91,18 +109,21 @@ class Arena:
         self.func = func
         self._outputs = outputs_of(func)
         self._kernels: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
-        self._steps = reduction_steps(func)
         self._junk = np.zeros(_FLUSHED if settings.flush else 0, np.uint8)
         whole = largest_whole(func)
         kinds = (("whole", whole > 0), ("fractions", False)) if whole else (("fractions", False),)
-        self._sets: list[tuple[str, bool, list[Array], list[Array]]] = []
-        self._placed = [_Placed(each) for each in draw(func, "fractions", whole, settings.seed)]
+        self._sets: list[tuple[str, bool, list[Array], list[Expected]]] = []
+        self._placed = [
+            _Placed(each, _HEADER if settings.paged else _APART * at)
+            for at, each in enumerate(draw(func, "fractions", whole, settings.seed))
+        ]
         run = self._kernel(reference)
         for kind, exactly in kinds:
             given = draw(func, "whole" if kind == "whole" else "fractions", whole, settings.seed)
             self._fill(given)
             self._run(run)
-            wanted = [self._placed[at].array.copy() for at in self._outputs]
+            made = [self._placed[at].array.copy() for at in self._outputs]
+            wanted = expected_of(func, made, exactly=exactly, steps=reduction_steps(func))
             self._sets.append((kind, exactly, given, wanted))
 
     def race(
@@ -110,6 +131,8 @@ class Arena:
     ) -> TrialResult:
         """Check a kernel, then time it in turn with another one."""
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        if settings.paged:  # Where code lies may matter, too.
+            self._kernel(against)
         own = self._kernel(code)
         checked: list[str] = []
         for kind, exactly, given, wanted in self._sets:
@@ -118,11 +141,11 @@ class Arena:
             if not all(each.is_guarded for each in self._placed):
                 return TrialResult("out of bounds", kind, "bytes beside an array changed")
             for at, want in enumerate(given):
-                if at not in self._outputs and want.tobytes() != self._placed[at].array.tobytes():
+                if at not in self._outputs and not same_bits(want, self._placed[at].array):
                     name = self.func.params[at].name
                     return TrialResult("wrong", kind, f"it changed its input {name!r}")
             got = [self._placed[at].array for at in self._outputs]
-            found = agree(self.func, wanted, got, exactly=exactly, steps=self._steps)
+            found = agree(wanted, got)
             if not found.ok:
                 return TrialResult("nan" if found.nan else "wrong", kind, found.message)
             checked.append("whole numbers, all bits" if exactly else "fractions, within rounding")
@@ -131,6 +154,7 @@ class Arena:
             self._thunk(own),
             self._thunk(other),
             most=settings.pairs,
+            fewest=settings.fewest,
             seconds=settings.seconds,
             before=self._flush if settings.flush else None,
             stop_early=settings.stop_early,

@@ -19,21 +19,30 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 def best_of(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
-    """Return the best winner of each task and machine: the last race counts, whoever won it.
+    """Return the best winner of each task and machine: of the candidates that won their last two
+    races against the default, in one run. Who won once may have been lucky.
 
-    A later race of the same task and machine that the default won takes an earlier winner away only
-    if it was about the same candidate.
+    What is returned is the race that it won by less. Races of other candidates, whoever won them,
+    take no earlier winner away.
     """
-    last: dict[tuple[str, str, str], Record] = {}
+    last: dict[tuple[str, str, str], tuple[Record | None, Record]] = {}
     for each in records:
         if each.stage == "final":
-            last[each.task, each.machine.fingerprint, each.id] = each
+            key = each.task, each.machine.fingerprint, each.id
+            last[key] = (last[key][1] if key in last else None, each)
     found: dict[tuple[str, str], Record] = {}
-    for (task, machine, _), each in last.items():
+    for (task, machine, _), (before, each) in last.items():
         known = found.get((task, machine))
-        if each.wins and (known is None or each.score > known.score):
-            found[task, machine] = each
+        if before is None or before.search.run != each.search.run or not before.wins:
+            continue
+        lesser = min(before, each, key=_score)
+        if each.wins and (known is None or lesser.score > known.score):
+            found[task, machine] = lesser
     return found
+
+
+def _score(record: Record) -> float:
+    return record.score
 
 
 def chosen_schedules(

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, cast
 
+from irkit.core import walk
+from irkit.ir import Block, as_int, work_of
 from irkit.tune.cost import Residual
 from irkit.tune.records import Values, key_of
-from irkit.tune.space import Space, crossed, mutated, sampled
+from irkit.tune.space import Space, crossed, mutated, sampled, started
 from irkit.tune.space.moves import estimate
 
 _DRAWN = 192
@@ -22,6 +24,8 @@ _ELITE = 10
 _BY_CHANCE = 0.2
 """Share of a batch that is chosen by chance, so that a model that is wrong is found out."""
 
+_HOPELESS = 3.0
+"""What is expected to take so many times as long as the best is not even tried by chance."""
 _REFUSALS = 2
 _MOST_REFUSALS = 1 << 30
 
@@ -47,6 +51,8 @@ class Population:
         self._seen = {key_of({})}
         self._scores: list[tuple[float, str, Values]] = []
         self._refusals: dict[str, int] = {}
+        self._start = started(space)
+        self._traits = traits_of(space)
 
     def refused(self, values: Mapping[str, Any]) -> None:
         """Note that a candidate is not usable: after some, none is proposed that has the same
@@ -74,12 +80,13 @@ class Population:
         ranked = self._ranked(pool)
         made += self._take(ranked, count - len(made) - by_chance)
         self._random.shuffle(pool)
-        made += self._take([each for each in pool if math.isfinite(each.predicted)], by_chance)
+        limit = _HOPELESS * ranked[0].predicted if ranked else 0.0
+        made += self._take([each for each in pool if each.predicted <= limit], by_chance)
         return made
 
     def features(self, values: Mapping[str, Any]) -> list[float]:
         """Return what is known of a candidate as numbers: sizes by name, in a fixed order."""
-        return features_of(self.space, values)
+        return [*self._traits, *features_of(self.space, values)]
 
     def _from_hints(self, count: int) -> list[Proposal]:
         made: list[Proposal] = []
@@ -89,13 +96,13 @@ class Population:
         return made
 
     def _pool(self) -> list[Proposal]:
-        elite = sorted(self._scores, key=lambda each: (-each[0], each[1]))[:_ELITE]
-        if not elite:
-            return [
-                self._proposed(sampled(self.space, self._random), "random") for _ in range(_DRAWN)
-            ]
-        found = [self._proposed(sampled(self.space, self._random), "random") for _ in range(_FRESH)]
-        for _ in range(_CHILDREN):
+        """Draw candidates by chance, and children of the best so far: what the rules would choose
+        is one of them before anything is measured."""
+        start = [(1.0, key_of(self._start), self._start)] if self._start else []
+        elite = sorted([*self._scores, *start], key=lambda each: (-each[0], each[1]))[:_ELITE]
+        fresh = _FRESH if self._scores else _DRAWN
+        found = [self._proposed(sampled(self.space, self._random), "random") for _ in range(fresh)]
+        for _ in range(_CHILDREN if elite else 0):
             _, key, values = elite[min(int(self._random.expovariate(0.4)), len(elite) - 1)]
             if len(elite) > 1 and self._random.random() < 0.25:
                 other = self._random.choice(elite)[2]
@@ -137,6 +144,30 @@ def _shape(values: Mapping[str, Any]) -> str:
     )
 
 
+def traits_of(space: Space) -> list[float]:
+    """Return what is known of a task as numbers: its work, its loops, and what the default is
+    expected to take."""
+    work = work_of(space.func)
+    counts = (0, 0, 0) if work is None else (work.flops, work.loaded + work.stored, work.moved)
+    flops, accessed, moved = (math.log(max(1, each)) for each in counts)
+    blocks = list(walk(space.func, on=Block))
+    reduced = [axis for block in blocks for axis in block.axes if axis.kind == "reduce"]
+    spatial = [axis for block in blocks for axis in block.axes if axis.kind == "spatial"]
+    ends = [float(as_int(axis.extent) or 1) for axis in (*spatial[-1:], *reduced[-1:])]
+    usual = estimate(space, {})
+    return [
+        math.log(usual) if 0 < usual < math.inf else 0.0,
+        flops,
+        flops - moved,
+        flops - accessed,
+        float(len(blocks)),
+        float(len(reduced)),
+        float(len(spatial)),
+        *ends,
+        *[1.0] * (2 - len(ends)),
+    ]
+
+
 def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
     """Return the decisions as numbers: a column for each knob, whatever block it is about."""
     expected = estimate(space, values)
@@ -152,7 +183,7 @@ def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
 
 _KNOBS = (
     "sketch", "turned", "rows", "vectors", "lanes", "packed", "stacked", "by_rows", "unroll",
-    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused",
+    "columns", "row", "order", "stage", "strip", "parts", "depth", "fused", "near", "lines", "cut",
 )  # fmt: skip
 _WORDS = {
     "panels": 1.0,
@@ -162,6 +193,7 @@ _WORDS = {
     "inline": 1.0,
     "root": 2.0,
     "lanes": 5.0,
+    "merged": 6.0,
 }
 
 

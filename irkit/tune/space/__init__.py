@@ -1,14 +1,18 @@
 """What a search can choose: the decisions about a function, and the schedule that they make.
 
 Reading order: sketch (a way to schedule, with knobs), product_sketches, tile_sketch,
-pointwise_sketch; spaces (of a function nobody scheduled, of a template), task; moves (draw, mutate
-and cross decisions).
+pointwise_sketch; spaces (of a function nobody scheduled, of a template), sampled_space (of a
+schedule that samples), task; moves (draw, mutate and cross decisions).
 """
 
 from irkit.tune.space.moves import (
     crossed as crossed,
     mutated as mutated,
     sampled as sampled,
+    started as started,
+)
+from irkit.tune.space.sampled_space import (
+    SampledSpace as SampledSpace,
 )
 from irkit.tune.space.sketch import (
     Group as Group,

@@ -39,6 +39,10 @@ class LanesSketch(msgspec.Struct, frozen=True, eq=False):
     def knobs(self) -> Knobs:
         return self.choices
 
+    @property
+    def start(self) -> Setting | None:
+        return None
+
     def allows(self, setting: Setting) -> bool:
         vectors, parts = int(setting["vectors"]), int(setting["parts"])
         sizes = list(self.work.reduced.values())

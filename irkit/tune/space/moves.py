@@ -37,6 +37,21 @@ def sampled(space: Space, rng: Random) -> Values:
     return {}
 
 
+def started(space: Space) -> Values:
+    """Return decisions that make about what the standard rules make."""
+    made: Values = {}
+    try:
+        groups = space.groups(made)
+    except ScheduleError:
+        return made
+    for group in groups:
+        for sketch in group.sketches:
+            if sketch.start is not None and _legal(sketch, sketch.start):
+                made |= named(group, sketch, sketch.start)
+                break
+    return made
+
+
 def mutated(space: Space, values: Mapping[str, Any], rng: Random) -> Values:
     """Change one decision or two: mostly a knob to a value near it, seldom a sketch or a stage."""
     made = dict(values)

@@ -1,5 +1,6 @@
 """Sketches of pointwise stages: vectors along the last axis, several at a time, by several rows."""
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -7,7 +8,7 @@ import msgspec
 from irkit.autoschedule import Estimates, Machine, Rule, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import Block
-from irkit.schedule import BlockRef, Schedule, only_store
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
 from irkit.tune.space.sketch import Knobs, Setting
 
@@ -30,6 +31,10 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
     def knobs(self) -> Knobs:
         return self.choices
 
+    @property
+    def start(self) -> Setting | None:
+        return {"rows": 1, "vectors": 1, "lanes": max(self.choices["lanes"])}
+
     def allows(self, setting: Setting) -> bool:
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
         last = list(self.work.spatial.values())[-1]
@@ -48,7 +53,7 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
             loops = sch.get_loops(BlockRef(block.name))
             if not loops or len(sch.get_child_blocks(loops[-1])) != 1:
                 raise ScheduleError(f"block {block.name!r} shares its loop with another one")
-            far, near, lane = sch.split(loops[-1], [None, vectors, lanes])
+            far, near, lane = _split(sch, loops[-1], [None, vectors, lanes], overlaps=rows == 1)
             unrolled = [near]
             if rows > 1:
                 if len(loops) < 2:
@@ -61,6 +66,17 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
             sch.vectorize(lane)
 
         return pointwise
+
+
+def _split(
+    sch: Schedule, loop: LoopRef, factors: list[int | None], *, overlaps: bool
+) -> list[LoopRef]:
+    """Split a loop; a last tile overlaps the one before it where that is legal: such tiles stay in
+    order."""
+    if overlaps:
+        with suppress(ScheduleError):
+            return sch.split(loop, factors, tail="shift")
+    return sch.split(loop, factors)
 
 
 def pointwise_sketches(block: Block, machine: Machine, shared: int = 0) -> list[PointwiseSketch]:

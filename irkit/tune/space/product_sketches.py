@@ -1,5 +1,6 @@
 """Sketches of products of matrices: the plans of the automatic schedule, any of them."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -13,16 +14,18 @@ from irkit.autoschedule import (
     Rule,
     apply_plan,
     cycles_of,
+    plan_of,
     product_of,
 )
 from irkit.core import ScheduleError
-from irkit.ir import Block
+from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
 from irkit.tune.space.sketch import Knobs, Setting
 from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 5, 6, 8, 12)
+_FLAGS = ("packed", "stacked", "by_rows", "cut")
 
 
 class PanelSketch(msgspec.Struct, frozen=True, eq=False):
@@ -32,6 +35,7 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
     machine: Machine
     ways: tuple[MatrixProduct, ...]
     choices: dict[str, tuple[Any, ...]]
+    first: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -41,9 +45,13 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
     def knobs(self) -> Knobs:
         return self.choices
 
+    @property
+    def start(self) -> Setting | None:
+        return self.first
+
     def plan(self, setting: Setting) -> tuple[MatrixProduct, Panels]:
         """Return the product, perhaps turned, and its plan."""
-        flags = {key: bool(setting[key]) for key in ("packed", "stacked", "by_rows")}
+        flags = {key: bool(setting[key]) for key in _FLAGS}
         lanes = int(setting["lanes"])
         way = self.ways[int(setting["turned"])]
         return way, Panels(int(setting["rows"]), int(setting["vectors"]), lanes, **flags)
@@ -61,6 +69,7 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
             and not (shared and (plan.packed or plan.stacked))
             and not (plan.by_rows and (way.is_turned or rows == 1))
             and not (plan.stacked and way.rows is None)
+            and not (plan.cut and columns % plan.columns == 0)
             and steps % int(setting["unroll"]) == 0
             and self._has_strip(way, plan, int(setting["strip"]))
         )
@@ -75,7 +84,7 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
 
     def cycles(self, setting: Setting) -> float:
         way, plan = self.plan(setting)
-        return cycles_of(way, self.machine, plan)
+        return batch_of(self.product) * cycles_of(way, self.machine, plan)
 
     def rule(self, setting: Setting) -> Rule:
         def panels(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
@@ -102,6 +111,7 @@ class DotSketch(msgspec.Struct, frozen=True, eq=False):
     product: MatrixProduct
     machine: Machine
     lanes: int
+    first: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -114,6 +124,10 @@ class DotSketch(msgspec.Struct, frozen=True, eq=False):
             "columns": (1, 2, 3, 4, 6, 8),
             "unroll": (1, 2, 4, 8),
         }
+
+    @property
+    def start(self) -> Setting | None:
+        return self.first
 
     def plan(self, setting: Setting) -> Dots:
         """Return the plan of a setting."""
@@ -128,7 +142,7 @@ class DotSketch(msgspec.Struct, frozen=True, eq=False):
         return fits and sums <= 32 and used < self.machine.vector_registers
 
     def cycles(self, setting: Setting) -> float:
-        return cycles_of(self.product, self.machine, self.plan(setting))
+        return batch_of(self.product) * cycles_of(self.product, self.machine, self.plan(setting))
 
     def rule(self, setting: Setting) -> Rule:
         def dots(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
@@ -159,13 +173,36 @@ def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSk
         "packed": (0, 1),
         "stacked": (0, 1),
         "by_rows": (0, 1),
+        "cut": (0, 1),
         "unroll": (1, 2, 4),
         "strip": STRIPS,
     }
-    found: list[PanelSketch | DotSketch] = [PanelSketch(product, machine, ways, choices)]
+    panels, dots = _starts(product, machine)
+    found: list[PanelSketch | DotSketch] = [PanelSketch(product, machine, ways, choices, panels)]
     if product.sizes[2] >= lanes > 1:
-        found.append(DotSketch(product, machine, lanes))
+        found.append(DotSketch(product, machine, lanes, dots))
     return found
+
+
+def _starts(
+    product: MatrixProduct, machine: Machine
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the plan of the automatic schedule as a setting of panels, or of dots."""
+    choice = plan_of(product, machine)
+    if choice is None:
+        return None, None
+    way, plan = choice
+    if isinstance(plan, Dots):
+        return None, {key: getattr(plan, key) for key in ("rows", "columns", "unroll")}
+    flags = {key: int(getattr(plan, key)) for key in _FLAGS}
+    sizes = {key: getattr(plan, key) for key in ("rows", "vectors", "lanes")}
+    return {"turned": int(way is not product), **sizes, **flags, "unroll": 1, "strip": 1}, None
+
+
+def batch_of(product: MatrixProduct) -> float:
+    """Return how many products of matrices a block computes: its other axes."""
+    points = math.prod(as_int(axis.extent) or 1 for axis in product.block.axes)
+    return points / math.prod(product.sizes)
 
 
 def loop_of(sch: Schedule, ref: BlockRef, axis: str) -> LoopRef:

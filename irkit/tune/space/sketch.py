@@ -20,6 +20,12 @@ class Sketch(Protocol):
     @property
     def knobs(self) -> Knobs: ...
 
+    @property
+    def start(self) -> Setting | None:
+        """The setting that the standard rules would choose, as far as there is one: a search begins
+        beside it."""
+        ...
+
     def allows(self, setting: Setting) -> bool:
         """Return False for a setting that makes no sense, such as more sums than registers."""
         ...
@@ -45,6 +51,10 @@ class AutoSketch(msgspec.Struct, frozen=True):
     @property
     def knobs(self) -> Knobs:
         return {}
+
+    @property
+    def start(self) -> Setting | None:
+        return None
 
     def allows(self, setting: Setting) -> bool:
         return not setting

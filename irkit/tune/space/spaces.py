@@ -5,6 +5,7 @@ is about where stage ``x`` is computed. What is not decided, the standard rules 
 at all are the default.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
@@ -21,14 +22,11 @@ from irkit.autoschedule import (
     epilogue_of,
     inline_stages,
     operations,
-    plan_of,
-    product_of,
-    tile_of,
 )
 from irkit.core import ScheduleError
-from irkit.ir import Block, PrimFunc, verify
+from irkit.ir import Block, PrimFunc, as_int, verify
 from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_of
-from irkit.tune.cost import TileWork, cycles_of_pointwise, cycles_of_tile, work_of_block
+from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
 from irkit.tune.records import Values
 from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches
@@ -223,6 +221,7 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     """All knobs of a template, about which nothing is known."""
 
     choices: dict[str, tuple[Any, ...]]
+    first: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -231,6 +230,10 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def knobs(self) -> Mapping[str, tuple[Any, ...]]:
         return self.choices
+
+    @property
+    def start(self) -> Mapping[str, Any] | None:
+        return self.first
 
     def allows(self, setting: Mapping[str, Any]) -> bool:
         return True
@@ -307,31 +310,32 @@ def _shared_loops(sch: Schedule, block: Block) -> int:
 
 
 def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: int) -> Group | None:
-    """Return the sketches of a block; None if it has none, or hardly matters."""
+    """Return the sketches of a block, the standard rules first; None if it hardly matters."""
     work = work_of_block(block)
-    if work is None or work.points < _SMALL * whole:
+    if work is None or max(work.points, _iterations(sch, block)) < _SMALL * whole:
         return None
     shared = _shared_loops(sch, block)
     own: list[Sketch] = []
     if not shared:
-        own += [*product_sketches(block, machine), *tile_sketches(block, machine)]
+        own += [*product_sketches(block, machine), *tile_sketches(sch, block, machine)]
         own += lanes_sketches(block, machine, threads)
     own += pointwise_sketches(block, machine, shared)
-    if not own:
-        return None
-    return Group(block.name, (AutoSketch(_usual(block, work, machine)), *own))
+    if shared and work.reduced:  # No rule schedules it there.
+        return Group(block.name, (AutoSketch(machine.latency * _iterations(sch, block)), *own))
+    usual = next((each.cycles(each.start) for each in own if each.start is not None), None)
+    if usual is None:
+        usual = _usual(block, work, machine)
+    return Group(block.name, (AutoSketch(usual), *own))
+
+
+def _iterations(sch: Schedule, block: Block) -> int:
+    """Return how often a block runs."""
+    loops = [sch.loop(each) for each in sch.get_loops(BlockRef(block.name))]
+    return math.prod(as_int(loop.end) or 1 for loop in loops)
 
 
 def _usual(block: Block, work: TileWork, machine: Machine) -> float:
-    """Estimate the cycles of what the standard rules make of a block."""
-    product, store = product_of(block, {}), only_store(block)
-    choice = None if product is None else plan_of(product, machine)
-    if choice is not None:
-        return choice[1].cycles
+    """Estimate the cycles of what the standard rules make of a block that has no such sketch."""
     names = list(work.spatial)
-    tile = None if store is None else tile_of(block, store, machine, {})
-    if tile is None or not work.reduced:
-        lanes = max(1, machine.vector_bytes // 4)
-        return cycles_of_pointwise(work, machine, names[-1], 1, lanes, {}) * work.steps
-    rows = {names[tile.row]: tile.rows} if tile.row >= 0 else {}
-    return cycles_of_tile(work, machine, names[-1], tile.vectors, tile.lanes, rows)
+    lanes = max(1, machine.vector_bytes // 4)
+    return cycles_of_pointwise(work, machine, names[-1], 1, lanes, {}) * work.steps

@@ -13,6 +13,7 @@ from irkit.ir import Buffer, PrimFunc, as_int, is_unscheduled, parse, work_of
 from irkit.te import Tensor, create_prim_func
 from irkit.tune.machine_table import machine_here
 from irkit.tune.records import SCHEMA, TaskLine
+from irkit.tune.space.sampled_space import SampledSpace
 from irkit.tune.space.spaces import RuleSpace, Space, TemplateSpace
 from irkit.tune.templates import load_template
 
@@ -49,9 +50,15 @@ class Task(msgspec.Struct, frozen=True, eq=False):
             self.func.script(),
             self.template,
             self.args,
-            self.space.template.where if isinstance(self.space, TemplateSpace) else "",
+            self._where(),
             self.weight,
         )
+
+    def _where(self) -> str:
+        """Return the function that made the space; empty if there is none."""
+        if isinstance(self.space, TemplateSpace):
+            return self.space.template.where
+        return self.space.where if isinstance(self.space, SampledSpace) else ""
 
 
 def hash_of(func: PrimFunc) -> str:
@@ -72,7 +79,8 @@ def task(
     """Return the task of loops, of tensor expressions, or of a template or function of a file.
 
     ``given`` is a function over loops as ``te.create_prim_func`` makes it, tensors (parameters
-    first), a function, or a text such as ``kernel.py:matmul``; ``args`` are the arguments of the
+    first), a function, or a text such as ``kernel.py:matmul``; a function may return a schedule
+    that samples, whose decisions are the space; ``args`` are the arguments of the
     latter two. Schedules have parallel loops if they may run on more than one of ``threads``.
     Raises: IRKitError if a shape is not constant, or somebody has scheduled the loops already.
     """
@@ -82,7 +90,11 @@ def task(
         made = found.run(args)
         func = _checked(made.written)
         if made.schedule is not None:
-            space = TemplateSpace(found, tuple(args), func, chosen, threads)
+            space: Space = TemplateSpace(found, tuple(args), func, chosen, threads)
+            trace = made.schedule.trace
+            if trace.samples and not made.config.knobs:
+                text = trace.without_where().as_json()
+                space = SampledSpace(func, text, chosen, threads, found.where)
             return Task(name or found.name, func, space, weight, found.name, tuple(args))
         name = name or found.name
     elif isinstance(given, PrimFunc):

@@ -22,6 +22,10 @@ class ThreadSketch(msgspec.Struct, frozen=True):
     def knobs(self) -> Knobs:
         return {"depth": (0, 1, 2), "fused": (1, 2)}
 
+    @property
+    def start(self) -> Setting | None:
+        return None
+
     def allows(self, setting: Setting) -> bool:
         return True
 

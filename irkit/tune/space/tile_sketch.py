@@ -2,100 +2,148 @@
 
 import itertools
 import math
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from irkit.autoschedule import Estimates, Machine, Rule, Tile, apply_tile, spatial_axes
+from irkit.autoschedule import (
+    Estimates,
+    Machine,
+    Rule,
+    Tile,
+    apply_tile,
+    is_merged,
+    merge_axes,
+    row_axis_of,
+    spatial_axes,
+    tile_of,
+)
 from irkit.core import ScheduleError
-from irkit.ir import Axis, Block, as_int
-from irkit.schedule import BlockRef, Schedule, only_store
+from irkit.ir import Axis, Block
+from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_tile, work_of_block
 from irkit.tune.space.sketch import Knobs, Setting
 from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
+_LINES = (1, 2, 3, 4, 5, 6, 8)
 _VECTORS = (1, 2, 3, 4, 6, 8)
-_UNROLLED = (1, 2, 3, 4, 8)
-_MOST_COPIES = 160
-"""Copies of a body: more code than that takes long to compile and leaves the instruction cache."""
+_UNROLLED = (1, 2, 3, 4, 8, -1, -2)
+"""Steps of the innermost loop that are unrolled; or all of so many loops."""
+_MOST_COPIES = 64
+"""Copies of a body of part of a loop: more take longer to compile and run no faster."""
+_MOST_WHOLE = 320
+"""Copies of a body of whole loops: neighbours share what they read, so each costs less."""
 _MOST_ORDERS = 6
+_BLOCKS = (2, 4, 8, 16, 32)
+"""Tiles of a block, whose operands stay in a cache."""
 
 
 class TileSketch(msgspec.Struct, frozen=True, eq=False):
-    """Vectors along the last axis, rows of another one, and the order of the reduction."""
+    """Vectors along the last axis, rows of another one, lines of a third, and the order of the
+    reduction.
+
+    A ``merged`` one has the axes that the automatic schedule makes first: a line is an image.
+    """
 
     work: TileWork
     machine: Machine
     spatial: tuple[str, ...]
     reduced: tuple[str, ...]
     choices: dict[str, tuple[Any, ...]]
+    merged: bool = False
+    first: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
-        return "tile"
+        return "merged" if self.merged else "tile"
 
     @property
     def knobs(self) -> Knobs:
         return self.choices
 
+    @property
+    def start(self) -> Setting | None:
+        return self.first
+
     def allows(self, setting: Setting) -> bool:
         rows, row = int(setting["rows"]), int(setting["row"])
-        if (row < 0) != (rows == 1):
+        lines, near = int(setting["lines"]), int(setting["near"])
+        if (row < 0) != (rows == 1) or (near < 0) != (lines == 1) or near == row >= 0:
             return False
-        height = self.work.spatial[self.spatial[row]] if row >= 0 else 1
         width = self.work.spatial[self.spatial[-1]]
         vectors, lanes = int(setting["vectors"]), int(setting["lanes"])
-        unroll = self._unrolled(setting)
-        if rows > height or (vectors - 1) * lanes >= width or not unroll:
+        if rows > self._size(row) or lines > self._size(near) or (vectors - 1) * lanes >= width:
             return False
-        if not self._has_strip(setting, rows):
+        if not (self._has_strip(setting) and self._has_block(setting)):
             return False
-        sums = rows * vectors
-        return sums <= self.machine.vector_registers and sums * unroll <= _MOST_COPIES
+        sums, unrolled = rows * lines * vectors, self._unrolled(setting)
+        if sums > self.machine.vector_registers or not unrolled:
+            return False
+        most = _MOST_COPIES if int(setting["unroll"]) > 0 else _MOST_WHOLE
+        return sums * math.prod(unrolled.values()) <= most
 
-    def _has_strip(self, setting: Setting, rows: int) -> bool:
+    def _size(self, at: int) -> int:
+        return self.work.spatial[self.spatial[at]] if at >= 0 else 1
+
+    def _tall(self, setting: Setting) -> dict[int, int]:
+        """Return the sizes of a tile along all axes but the last, by their positions."""
+        pairs = (("row", "rows"), ("near", "lines"))
+        return {int(setting[at]): int(setting[n]) for at, n in pairs if int(setting[at]) >= 0}
+
+    def _has_strip(self, setting: Setting) -> bool:
         """Return True if a strip divides its loop, and no tile overlaps the one before it: such
         tiles stay in order. The last loop has no strips."""
         at, tiles = setting["strip"]
         if at < 0:
             return True
-        size, row = rows if at == int(setting["row"]) else 1, int(setting["row"])
-        columns = int(setting["vectors"]) * int(setting["lanes"])
+        columns, sizes = int(setting["vectors"]) * int(setting["lanes"]), self._tall(setting)
         if self.work.spatial[self.spatial[-1]] % columns:
             return False
-        if row >= 0 and self.work.spatial[self.spatial[row]] % rows:
+        if any(self._size(axis) % size for axis, size in sizes.items()):
             return False
-        return -(-self.work.spatial[self.spatial[at]] // size) % tiles == 0
+        return -(-self._size(at) // sizes.get(at, 1)) % tiles == 0
+
+    def _has_block(self, setting: Setting) -> bool:
+        """Return True if all rows of so many tiles along an axis can be computed before the next
+        tiles: nothing else is blocked, and the axis is tiled and inside that of the rows."""
+        at, tiles = setting["block"]
+        if at < 0:
+            return True
+        last, columns = len(self.spatial) - 1, int(setting["vectors"]) * int(setting["lanes"])
+        size = columns if at == last else self._tall(setting).get(at, 0)
+        inside = 0 <= int(setting["row"]) < at and setting["strip"][0] < 0
+        return inside and size > 0 and size * tiles < self._size(at) and columns <= self._size(last)
 
     def cycles(self, setting: Setting) -> float:
-        row = int(setting["row"])
-        rows = {self.spatial[row]: int(setting["rows"])} if row >= 0 else {}
         return cycles_of_tile(
             self.work,
             self.machine,
             self.spatial[-1],
             int(setting["vectors"]),
             int(setting["lanes"]),
-            rows,
+            {self.spatial[at]: size for at, size in self._tall(setting).items()},
             self._unrolled(setting),
         )
 
     def rule(self, setting: Setting) -> Rule:
         def tile(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
-            store = only_store(block)
+            store, ref = only_store(block), BlockRef(block.name)
             if store is None:
                 raise ScheduleError(f"block {block.name!r} stores more than once")
-            last = as_int(spatial_axes(block)[-1].extent) or 1
+            sizes = {key: int(setting[key]) for key in ("row", "rows", "near", "lines")}
             lanes, vectors = int(setting["lanes"]), int(setting["vectors"])
-            row, rows = int(setting["row"]), int(setting["rows"])
-            shape = Tile(last, lanes, vectors, row, rows, fits=lanes * vectors <= last)
-            bindings = {axis.var.name: axis.binding for axis in block.axes}
-            apply_tile(sch, block, store, shape)
-            ref = BlockRef(block.name)
+            width = self.work.spatial[self.spatial[-1]]
+            blocked, tiles = setting["block"]
+            fits = lanes * vectors <= width
+            shape = Tile(width, lanes, vectors, **sizes, fits=fits, blocked=blocked, tiles=tiles)
+            apply_tile(sch, block, store, shape, merged=self.merged)
+            made = sch.get(ref)
+            bound = {axis.var.name: axis.binding for axis in made.axes}
             loops = sch.get_loops(ref)
             found = [
-                next(loop for loop in loops if loop.var is bindings[name])
+                next(loop for loop in loops if loop.var is bound[name])
                 for name in self._order(setting)
             ]
             if len(found) > 1:
@@ -103,54 +151,92 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             reduced = {loop.var for loop in found}
             outer = loops[: [loop.var in reduced for loop in loops].index(True)]
             strip_loop(sch, outer, *setting["strip"])
-            times = self._unrolled(setting)
-            if times > 1:
-                inner = found[-1]
-                if times < self.work.reduced[self._order(setting)[-1]]:
-                    _, inner = sch.split(inner, [None, times])
-                sch.unroll(inner)
+            self._unroll(sch, found, setting)
 
         return tile
+
+    def _unroll(self, sch: Schedule, loops: list[LoopRef], setting: Setting) -> None:
+        for name, loop in zip(self._order(setting), loops, strict=True):
+            times = self._unrolled(setting).get(name, 1)
+            if times > 1:
+                split = times < self.work.reduced[name]
+                sch.unroll(sch.split(loop, [None, times])[1] if split else loop)
 
     def _order(self, setting: Setting) -> tuple[str, ...]:
         orders = tuple(itertools.permutations(self.reduced))
         return orders[int(setting["order"]) % len(orders)]
 
-    def _unrolled(self, setting: Setting) -> int:
-        """Return how often the innermost step is unrolled; 0 if that does not divide it."""
-        extent = self.work.reduced[self._order(setting)[-1]]
-        times = int(setting["unroll"])
-        return times if times <= extent and extent % times == 0 else 0
+    def _unrolled(self, setting: Setting) -> dict[str, int]:
+        """Return how many steps of which loops are unrolled together; nothing if that does not
+        divide the innermost, or there are not so many loops."""
+        times, order = int(setting["unroll"]), self._order(setting)
+        if times < 0:
+            inner = order[times:] if -times <= len(order) else ()
+            return {name: self.work.reduced[name] for name in inner}
+        extent = self.work.reduced[order[-1]]
+        fits = times == 1 or (times < extent and extent % times == 0)
+        return {order[-1]: times} if fits else {}
 
 
-def tile_sketches(block: Block, machine: Machine) -> list[TileSketch]:
-    """Return the sketch of a reduction; none if its sizes are not constant."""
+def tile_sketches(sch: Schedule, block: Block, machine: Machine) -> list[TileSketch]:
+    """Return the sketches of a reduction; none if its sizes are not constant."""
+    found = [_tile_sketch(block, machine, merged=False)]
+    store = only_store(block)
+    if store is not None and is_merged(block, store):
+        trial = sch.copy()
+        with suppress(ScheduleError):
+            merge_axes(trial, block, store)
+            found.insert(0, _tile_sketch(trial.get(BlockRef(block.name)), machine, merged=True))
+    return [each for each in found if each is not None]
+
+
+def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch | None:
     store, work = only_store(block), work_of_block(block)
     if store is None or work is None or not work.reduced or not work.spatial:
-        return []
+        return None
     if block.predicate is not None:
-        return []
+        return None
     spatial = spatial_axes(block)
     names = tuple(axis.var.name for axis in spatial)
     width = work.spatial[names[-1]]
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     lanes = min(lanes, 1 << (width - 1).bit_length())
     if width < 2 or not _is_last(store.indices, spatial[-1]):
-        return []
+        return None
     orders = min(math.factorial(len(work.reduced)), _MOST_ORDERS)
+    last = len(names) - 1
     wide = [at for at, name in enumerate(names[:-1]) if work.spatial[name] > 1]
     choices: dict[str, tuple[Any, ...]] = {
         "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
         "vectors": tuple(each for each in _VECTORS if (each - 1) * lanes < width),
         "row": (-1, *wide),
         "rows": _ROWS if wide else (1,),
+        "near": (-1, *wide) if len(wide) > 1 else (-1,),
+        "lines": _LINES if len(wide) > 1 else (1,),
         "order": tuple(range(orders)),
         "unroll": _UNROLLED,
         "strip": tuple(
             [at, each] for at in (-1, *wide) for each in STRIPS if (at < 0) == (each == 1)
         ),
+        "block": ([-1, 0], *([at, each] for at in (*wide, last) for each in _BLOCKS)),
     }
-    return [TileSketch(work, machine, names, tuple(work.reduced), choices)]
+    usual = None if row_axis_of(block) is not None else tile_of(block, store, machine, {})
+    first = None if usual is None else _setting_of(usual)
+    return TileSketch(work, machine, names, tuple(work.reduced), choices, merged, first)
+
+
+def _setting_of(tile: Tile) -> dict[str, Any]:
+    """Return the setting of a tile of the automatic schedule."""
+    sizes = {
+        key: getattr(tile, key) for key in ("lanes", "vectors", "row", "rows", "near", "lines")
+    }
+    return {
+        **sizes,
+        "order": 0,
+        "unroll": -tile.unrolled or 1,
+        "strip": [-1, 1],
+        "block": [tile.blocked, tile.tiles],
+    }
 
 
 def _is_last(indices: Any, axis: Axis) -> bool:

@@ -25,7 +25,7 @@ _MARK = "__irkit_template__"
 
 class Templated(msgspec.Struct, frozen=True, eq=False):
     """What a run of a template made: the loops as nobody has scheduled them, the schedule (None for
-    a function without knobs), and the knobs."""
+    a function that neither has knobs nor samples), and the knobs."""
 
     written: PrimFunc
     schedule: Schedule | None
@@ -45,7 +45,9 @@ class Template(msgspec.Struct, frozen=True):
         """
         function = _function(self.where)
         if not hasattr(function, _MARK):
-            return Templated(_written(self.where, self._called(function, args)), None, Config())
+            made = self._called(function, args)
+            schedule = made if isinstance(made, Schedule) and made.trace.samples else None
+            return Templated(_written(self.where, made), schedule, Config())
         config = Config(values)
         made = self._called(function, args, config)
         if isinstance(made, Schedule):

@@ -44,7 +44,15 @@ def test_without_enough_measurements_the_estimate_stands() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", '{"format":2,"rows":[],"errors":[]}', '{"format":1,"rows":[[1]],"errors":[]}'],
+    [
+        "",
+        "[]",
+        '{"format":1,"rows":[],"errors":[]}',
+        '{"format":2,"rows":[[1]],"errors":[]}',
+        '{"format":2,"rows":[[1e999]],"errors":[0.5]}',
+        " " * ((16 << 20) + 1),
+    ],
+    ids=["empty", "list", "older", "uneven", "infinite", "huge"],
 )
 def test_a_damaged_file_of_what_was_learned_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "model").write_text(text)
@@ -54,6 +62,16 @@ def test_a_damaged_file_of_what_was_learned_is_refused(tmp_path: Path, text: str
 
 def test_without_lightgbm_the_estimate_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irkit.tune.cost.residual.find_spec", lambda name: None)
+    model = filled(80)
+    model.learn()
+    assert list(model.predict([[1, 8], [8, 8]])) == [0.0, 0.0]
+
+
+def test_a_lightgbm_that_cannot_be_loaded_is_as_good_as_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("irkit.tune.cost.residual.find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
     model = filled(80)
     model.learn()
     assert list(model.predict([[1, 8], [8, 8]])) == [0.0, 0.0]

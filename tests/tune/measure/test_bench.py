@@ -1,10 +1,13 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import numpy as np
 import pytest
 
 from irkit.core import IRKitError
 from irkit.tune import Bench, BenchSettings, Distributed, Local, Task, TrialOutcome, task
+from irkit.tune.measure.trial import TrialSettings, _Placed
 from irkit.tune.records import VerdictKind
 from tests.tune.measure.faulty_space import FaultySpace
 from tests.tune.programs import product
@@ -75,6 +78,38 @@ def test_finalists_have_their_steps_and_their_instructions() -> None:
     assert b'"irkit_schedule"' in found.trace
     assert found.build.opt_level == 3
     assert found.build.counts
+
+
+def test_each_last_race_is_in_a_fresh_process_with_the_arrays_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[TrialSettings] = []
+    processes: list[int] = []
+
+    def noted(bench: Bench, *codes: Any) -> Any:
+        given.append(codes[-1])
+        found = _race(bench, *codes)
+        processes.append(bench._runner.child.starts)
+        return found
+
+    _race = Bench._race
+    monkeypatch.setattr(Bench, "_race", noted)
+    with Bench(faulty(), BenchSettings()) as bench:
+        for full in (False, True, True):
+            bench.run([{}], {}, full=full, seconds=0.01)
+    assert [each.paged for each in given[-3:]] == [False, True, False]
+    assert given[-1].fewest > given[-3].fewest
+    assert processes[-3:] == [1, 2, 3]
+
+
+def test_arrays_begin_where_they_are_wanted() -> None:
+    for place in (16, 64 * 17):
+        placed = _Placed(np.zeros(100, np.float32), place)
+        assert placed.address % 4096 == place
+        placed.poison()
+        assert placed.is_guarded
+        placed._bytes[placed.end] ^= 1
+        assert not placed.is_guarded
 
 
 def test_any_executor_will_do() -> None:

@@ -3,7 +3,14 @@ import pytest
 
 from irkit import te
 from irkit.ir import PrimFunc
-from irkit.tune.measure.inputs import agree, draw, largest_whole, outputs_of, reduction_steps
+from irkit.tune.measure.inputs import (
+    agree,
+    draw,
+    expected_of,
+    largest_whole,
+    outputs_of,
+    reduction_steps,
+)
 from tests.tune.programs import blur, convolution, exponential, nearest, product
 
 
@@ -55,10 +62,10 @@ def test_one_wrong_element_is_found_whatever_the_inputs() -> None:
     want = np.full((16, 16), 8.0, np.float32)
     got = want.copy()
     got[3, 5] = np.nextafter(np.float32(8), np.float32(9))
-    assert not agree(func, [want], [got], exactly=True, steps=257).ok
-    assert agree(func, [want], [got], exactly=False, steps=257).ok
+    assert not agree(expected_of(func, [want], exactly=True, steps=257), [got]).ok
+    assert agree(expected_of(func, [want], exactly=False, steps=257), [got]).ok
     got[3, 5] = 8.01
-    found = agree(func, [want], [got], exactly=False, steps=257)
+    found = agree(expected_of(func, [want], exactly=False, steps=257), [got])
     assert not found.ok
     assert "[3, 5]" in found.message
 
@@ -68,4 +75,4 @@ def test_a_result_that_was_never_written_is_nan() -> None:
     want = np.ones((4, 4), np.float32)
     got = want.copy()
     got[0, 0] = np.nan
-    assert agree(func, [want], [got], exactly=False, steps=4).nan
+    assert agree(expected_of(func, [want], exactly=False, steps=4), [got]).nan

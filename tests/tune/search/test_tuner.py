@@ -56,6 +56,22 @@ def test_a_winner_by_chance_is_not_used(small: Task) -> None:
     assert not best_of(result.records)
 
 
+@pytest.mark.parametrize("ratios", [(1.5, 1.2), (1.2, 1.5)])
+def test_a_winner_claims_what_its_lesser_race_showed(
+    small: Task, ratios: tuple[float, float]
+) -> None:
+    races: Counter[str] = Counter()
+
+    def raced(values: Values) -> float:
+        races[key_of(values)] += bool(values)
+        return ratios[min(races[key_of(values)], 2) - 1] if values else 1.0
+
+    result = tune(small, trials=32, measure=Simulated(by_rows, raced))
+    assert result.speedup == pytest.approx(1.2)
+    (best,) = best_of(result.records).values()
+    assert best.score == pytest.approx(1.2)
+
+
 def test_within_the_noise_the_default_stays(small: Task) -> None:
     result = tune(small, trials=32, measure=Simulated(lambda values: 1.01 if values else 1.0))
     assert not result.improved
@@ -151,8 +167,11 @@ def test_tasks_share_time_by_weight_and_the_weightiest_is_first() -> None:
     assert [each.task.hash for each in results] == [heavy.hash, light.hash]
 
 
-def test_how_well_candidates_were_ranked_is_told(small: Task) -> None:
+def test_what_is_learned_ranks_better_than_the_formulas_and_the_result_tells(
+    small: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("lightgbm")
-    result = tune(small, trials=96, measure=Simulated(by_rows), residual=Residual())
-    assert -1 <= result.correlation <= 1
-    assert result.correlation > 0.2
+    learned = tune(small, trials=112, measure=Simulated(by_rows), residual=Residual())
+    monkeypatch.setattr(Residual, "available", False)
+    formulas = tune(small, trials=112, measure=Simulated(by_rows), residual=Residual())
+    assert -1 <= formulas.correlation < learned.correlation - 0.2 <= 1

@@ -11,9 +11,18 @@ from irkit.autoschedule import auto_schedule
 from irkit.core import ScheduleError, same
 from irkit.ir import Buffer, PrimFunc, as_int, verify
 from irkit.tune import task
-from irkit.tune.space import crossed, mutated, sampled
+from irkit.tune.space import crossed, mutated, sampled, started
 from irkit.tune.space.moves import estimate
-from tests.tune.programs import activated, blur, convolution, nearest, product, sums
+from tests.tune.programs import (
+    activated,
+    blur,
+    chain,
+    convolution,
+    nearest,
+    nearest_filters,
+    product,
+    sums,
+)
 
 PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
     "product": lambda: product(7, 19, 11),
@@ -21,6 +30,7 @@ PROGRAMS: dict[str, Callable[[], PrimFunc]] = {
     "blur": lambda: blur(13),
     "convolution": lambda: convolution(2, 5, 3),
     "sums": lambda: sums(6, 64),
+    "merged": lambda: nearest_filters(3, 5, 4),
 }
 
 
@@ -64,14 +74,21 @@ FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
         product(16, 24, 6), 1,
         {"C.sketch": "panels", "C.turned": 0, "C.rows": 2, "C.vectors": 1, "C.lanes": 8,
-         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.unroll": 2, "C.strip": 4},
+         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.cut": 0, "C.unroll": 2, "C.strip": 4},
         nest(2, 3, 4),
     ),
     (
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
-         "Y.unroll": 1, "Y.strip": [0, 2]},
+         "Y.near": -1, "Y.lines": 1, "Y.unroll": 1, "Y.strip": [0, 2],
+         "Y.block": [-1, 0]},
         nest(3, 4, 2, 2),
+    ),
+    (
+        convolution(2, 16, 6), 1,
+        {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 0, "Y.rows": 2, "Y.order": 1,
+         "Y.near": 1, "Y.lines": 2, "Y.unroll": -2, "Y.strip": [-1, 1], "Y.block": [1, 4]},
+        nest(2, 3, 4, 2, 2, 2) + r"[\s\S]*" + nest(2, 3, 3, 2, 2),
     ),
     (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
     (sums(1, 96), 2, {"S.sketch": "lanes", "S.vectors": 1, "S.parts": 2}, r"parallel\(0, 2\)"),
@@ -100,6 +117,31 @@ def test_a_tile_that_overlaps_another_has_no_strips() -> None:
     space = task(product(17, 32, 6)).space
     setting = {**FORCED[0][2], "C.rows": 2}
     assert estimate(space, {**setting, "C.strip": 3}) == float("inf")
+
+
+STARTED: dict[str, Callable[[], PrimFunc]] = {
+    "product": lambda: product(64, 96, 64),
+    "product of primes": lambda: product(61, 97, 31),
+    "nearest": lambda: nearest(64, 64, 64),
+    "convolution": lambda: convolution(16, 32, 32),
+    "blocked": lambda: convolution(64, 56, 64),
+    "merged": lambda: nearest_filters(16, 14, 32),
+}
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_a_search_begins_beside_what_the_rules_choose(name: str) -> None:
+    space = task(STARTED[name]()).space
+    first = started(space)
+    assert first
+    assert same(space.derive(first).func, space.derive({}).func)
+    assert estimate(space, first) == estimate(space, {})
+
+
+def test_a_reduction_computed_again_and_again_is_expected_to_take_longer() -> None:
+    space = task(chain(32, 16)).space
+    usual = estimate(space, {})
+    assert estimate(space, {"T.stage": "at 1"}) > estimate(space, {"T.stage": "at 0"}) > usual
 
 
 def test_one_thread_decides_nothing_about_threads() -> None:

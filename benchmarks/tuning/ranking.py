@@ -1,0 +1,86 @@
+"""Ranking of candidates before they run: ``python -m benchmarks.tuning.ranking TRIALS [NAMES]``.
+
+Each task is tuned for so many candidates. Then the formulas alone, and the formulas with a model
+that learned from all other tasks, rank the candidates of each; and with a model that also learned
+from the first half of the candidates, the second half. Needs lightgbm.
+"""
+
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+
+from benchmarks.tuning.gains import made
+from irkit import tune
+from irkit.tune import Residual, rank_correlation
+from irkit.tune.search.population import Population
+from irkit.tune.space.moves import estimate
+
+NAMES = (
+    "product 509 x 503 x 499", "nearest 384", "distances 512 x 64", "convolution 64 x 28",
+    "sums of 7 x 7", "correlation 5 x 5", "three factors", "overlap", "contraction", "chebyshev",
+)  # fmt: skip
+
+
+class Ranked:
+    """The candidates of a task: how to describe them, and how long they took."""
+
+    def __init__(self, name: str, trials: int) -> None:
+        self.name, task = name, tune.task(made(name))
+        result = tune.tune(task, trials=trials, measure=tune.Local(jobs=2))
+        self.found = [
+            (each.values, each.measure.seconds, each.score)
+            for each in result.records
+            if each.stage == "search" and each.measure is not None and each.score > 0
+        ]
+        self.population = Population(task.space, 0, Residual(), ())
+        self.space = task.space
+
+    def rank(self, model: Residual, part: slice) -> float:
+        """Return the rank correlation of what is expected with what was measured."""
+        found = self.found[part]
+        rows = [self.population.features(values) for values, _, _ in found]
+        pairs = zip(found, model.predict(rows), strict=True)
+        expected = [estimate(self.space, values) * 2.718 ** float(e) for (values, _, _), e in pairs]
+        return rank_correlation(expected, [-score for _, _, score in found])
+
+    def teach(self, model: Residual, part: slice) -> None:
+        """Add candidates to what a model learns from."""
+        for values, seconds, _ in self.found[part]:
+            model.add(self.population.features(values), estimate(self.space, values), seconds)
+
+
+def main(trials: int, names: Sequence[str]) -> None:
+    """Tune, rank and print."""
+    tasks = [Ranked(name, trials) for name in names]
+    whole, first, second = slice(None), slice(trials // 2), slice(trials // 2, None)
+    print("| task | candidates | formulas | others learned | second half: formulas | learned |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    columns: list[list[float]] = []
+    for each in tasks:
+        others, own = Residual(), Residual()
+        for other in tasks:
+            if other is not each:
+                other.teach(others, whole)
+                other.teach(own, whole)
+        each.teach(own, first)
+        others.learn()
+        own.learn()
+        row = [
+            each.rank(Residual(), whole),
+            each.rank(others, whole),
+            each.rank(Residual(), second),
+            each.rank(own, second),
+        ]
+        columns.append(row)
+        print(f"| {each.name} | {len(each.found)} |" + _cells(row), flush=True)
+    means = [statistics.fmean(column) for column in zip(*columns, strict=True)]
+    print("| mean | |" + _cells(means))
+
+
+def _cells(row: Sequence[float]) -> str:
+    write: Callable[[float], str] = "{:.2f}".format
+    return "".join(f" {write(each)} |" for each in row)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 48, sys.argv[2:] or NAMES)
