@@ -26,10 +26,13 @@ from irkit.tune.space.strips import STRIPS, strip_loop
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 5, 6, 8, 12)
 _FLAGS = ("packed", "stacked", "by_rows", "cut")
+_DEEP = (256, 512, 1024, 2048)
+"""Steps that a block of steps has at most."""
 
 
 class PanelSketch(msgspec.Struct, frozen=True, eq=False):
-    """A tile of rows by vectors of columns, with columns or rows packed or not."""
+    """A tile of rows by vectors of columns, with columns or rows packed or not, all steps at once
+    or in blocks of ``deep`` steps."""
 
     product: MatrixProduct
     machine: Machine
@@ -54,7 +57,8 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
         flags = {key: bool(setting[key]) for key in _FLAGS}
         lanes = int(setting["lanes"])
         way = self.ways[int(setting["turned"])]
-        return way, Panels(int(setting["rows"]), int(setting["vectors"]), lanes, **flags)
+        rows, vectors, deep = (int(setting[key]) for key in ("rows", "vectors", "deep"))
+        return way, Panels(rows, vectors, lanes, **flags, deep=deep)
 
     def allows(self, setting: Setting) -> bool:
         way, plan = self.plan(setting)
@@ -72,7 +76,13 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
             and not (plan.cut and columns % plan.columns == 0)
             and steps % int(setting["unroll"]) == 0
             and self._has_strip(way, plan, int(setting["strip"]))
+            and (not plan.deep or self._has_blocks(way, plan, setting))
         )
+
+    def _has_blocks(self, way: MatrixProduct, plan: Panels, setting: Setting) -> bool:
+        """Return True if the steps of a plan can be cut into blocks."""
+        others = plan.by_rows or plan.cut or setting["strip"] != 1 or setting["unroll"] != 1
+        return plan.packed and way.rows is not None and not others
 
     def _has_strip(self, way: MatrixProduct, plan: Panels, tiles: int) -> bool:
         """Return True if a strip divides the outer loop, and nothing is packed inside of it."""
@@ -92,7 +102,10 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
             way = product.turned() if product is not None and setting["turned"] else product
             if way is None:
                 raise ScheduleError(f"block {block.name!r} is not such a product")
-            apply_plan(sch, way, self.plan(setting)[1])
+            plan = self.plan(setting)[1]
+            apply_plan(sch, way, plan)
+            if plan.deep:
+                return
             ref = BlockRef(block.name)
             step = loop_of(sch, ref, way.steps.var.name)
             loops = [loop.var for loop in sch.get_loops(ref)]
@@ -165,6 +178,7 @@ def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSk
     longest = max(max(way.sizes[1] for way in ways), 1)
     lanes = min(lanes, 1 << (longest - 1).bit_length())
     rows = max(way.sizes[0] for way in ways)
+    starts = _starts(product, machine)
     choices: dict[str, tuple[Any, ...]] = {
         "turned": tuple(range(len(ways))),
         "rows": tuple(each for each in _ROWS if each <= rows),
@@ -174,14 +188,25 @@ def product_sketches(block: Block, machine: Machine) -> list[PanelSketch | DotSk
         "stacked": (0, 1),
         "by_rows": (0, 1),
         "cut": (0, 1),
+        "deep": _depths(product, starts),
         "unroll": (1, 2, 4),
         "strip": STRIPS,
     }
-    panels, dots = _starts(product, machine)
+    panels, dots = starts
     found: list[PanelSketch | DotSketch] = [PanelSketch(product, machine, ways, choices, panels)]
     if product.sizes[2] >= lanes > 1:
         found.append(DotSketch(product, machine, lanes, dots))
     return found
+
+
+def _depths(
+    product: MatrixProduct, starts: tuple[dict[str, Any] | None, object]
+) -> tuple[int, ...]:
+    """List how many steps blocks have, which are about equal: 0 for all, some, and the default."""
+    steps = product.sizes[2]
+    blocks = [-(-steps // size) for size in _DEEP if size < steps]
+    default = starts[0]["deep"] if starts[0] else 0
+    return tuple(sorted({0, default, *(-(-steps // count) for count in blocks)}))
 
 
 def _starts(
@@ -195,7 +220,7 @@ def _starts(
     if isinstance(plan, Dots):
         return None, {key: getattr(plan, key) for key in ("rows", "columns", "unroll")}
     flags = {key: int(getattr(plan, key)) for key in _FLAGS}
-    sizes = {key: getattr(plan, key) for key in ("rows", "vectors", "lanes")}
+    sizes = {key: getattr(plan, key) for key in ("rows", "vectors", "lanes", "deep")}
     return {"turned": int(way is not product), **sizes, **flags, "unroll": 1, "strip": 1}, None
 
 

@@ -74,8 +74,16 @@ FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
         product(16, 24, 6), 1,
         {"C.sketch": "panels", "C.turned": 0, "C.rows": 2, "C.vectors": 1, "C.lanes": 8,
-         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.cut": 0, "C.unroll": 2, "C.strip": 4},
+         "C.packed": 1, "C.stacked": 0, "C.by_rows": 1, "C.cut": 0, "C.deep": 0,
+         "C.unroll": 2, "C.strip": 4},
         nest(2, 3, 4),
+    ),
+    (
+        product(6, 16, 700), 1,
+        {"C.sketch": "panels", "C.turned": 0, "C.rows": 3, "C.vectors": 1, "C.lanes": 8,
+         "C.packed": 1, "C.stacked": 0, "C.by_rows": 0, "C.cut": 0, "C.deep": 234,
+         "C.unroll": 1, "C.strip": 1},
+        r"serial\(0, 3, partition=True\)[\s\S]*serial\(0, 234\)",
     ),
     (
         convolution(2, 16, 6), 1,
