@@ -146,6 +146,7 @@ class Page {
   }
 
   async showAll() {
+    this.expect();
     fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
     this.showFrame();
@@ -274,6 +275,7 @@ class Page {
     if (!this.ready) return;
     const { run, step } = this.place;
     if (this.isOverview) return;
+    this.expect();
     if (this.step.status === "failed" || (this.isText && this.step.remarks)) this.openDetails();
     this.showFrame();
     this.passes.choose(step);
@@ -291,6 +293,13 @@ class Page {
     this.showLine();
     this.runJobs.show();
     await shown;
+  }
+
+  // Request the difference first: it is on its way while the page draws the rest.
+  expect() {
+    const { show, beside, names, blame } = this.place;
+    if (!this.run.steps.length || show || beside !== null || blame) return;
+    this.view.expect(...this.states(), names);
   }
 
   get shows() { return viewsOf(this); }
