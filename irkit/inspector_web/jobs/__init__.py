@@ -1,8 +1,8 @@
 """Jobs: work that takes a while, runs in a child process, and whose result is kept.
 
-Reading order: job (what a kind of job is), queue, chosen_steps (the steps that a job is about);
-then one kind of job a file: verdicts, guilty_pass, rewrites, mismatch, costs, loop_times, roofline,
-llvm_passes, rerun, uploads.
+Reading order: job (what a kind of job is), queue, kept (failed jobs that run again), chosen_steps
+(the steps that a job is about); then one kind of job a file: verdicts, guilty_pass, rewrites,
+mismatch, costs, loop_times, roofline, llvm_passes, rerun, uploads.
 job_registry lists them by name.
 """
 

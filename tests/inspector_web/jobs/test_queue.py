@@ -123,9 +123,13 @@ def test_a_failed_job_runs_again_on_request(client: Client) -> None:
     [
         ("double", "nothing", "there is nothing of that name"),
         ("double", "raise", "this cannot be <doubled>"),
-        ("double", "die", "The job ended its process with exit code 3."),
+        (
+            "double",
+            "die",
+            "ended its process with exit code 3 while running (1 of 2 done).",
+        ),
         ("double", "break", "This is a bug in irkit: IndexError"),
-        ("short", "wait", "The job did not end within 1 s."),
+        ("short", "wait", "The job did not end within 1 s"),
     ],
 )
 def test_errors_in_the_child_are_reported(client: Client, kind: str, how: str, said: str) -> None:

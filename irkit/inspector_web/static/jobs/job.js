@@ -1,6 +1,6 @@
 // Jobs: start one on the server, show how far it is, cancel it.
 
-import { el, fill, plural } from "../dom.js";
+import { el, errorParts, fill, plural } from "../dom.js";
 
 const POLL_INTERVAL = 150;
 
@@ -31,6 +31,7 @@ export class JobError extends Error {
   constructor(info) {
     super(info.message);
     this.cancelled = info.state === "cancelled";
+    this.replay = info.replay;
   }
 }
 
@@ -87,7 +88,7 @@ export async function shownIn(place, title, work) {
     fill(place);
     return made;
   } catch (error) {
-    fill(place, el("p", { class: error.cancelled ? "note" : "error", role: "alert" }, error.message));
+    fill(place, el("div", { class: error.cancelled ? "note" : "error", role: "alert" }, ...errorParts(error)));
     return null;
   }
 }
