@@ -2,7 +2,7 @@
 
 Reading order: job (what a kind of job is), queue, kept (failed jobs that run again), chosen_steps
 (the steps that a job is about); then one kind of job a file: verdicts, guilty_pass, rewrites,
-mismatch, costs, loop_times, roofline, llvm_passes, rerun, uploads.
+mismatch, costs, loop_times, roofline, llvm_passes, rerun, edits, uploads.
 job_registry lists them by name.
 """
 
