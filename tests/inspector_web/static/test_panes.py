@@ -74,6 +74,19 @@ def test_code_is_coloured_and_directives_are_left_out(page: Page) -> None:
     assert not [text for text in texts if re.match(r"\s*\.(?:globl|p2align|type|size)", text)]
 
 
+def test_the_constants_of_assembly_stand_behind_its_code(watch: Watch, tmp_path: Path) -> None:
+    with served(opened(conv_model(tmp_path))) as at:
+        page = watch().page
+        page.goto(f"{at.address}#fn=softmax&show=code&panes=assembly")
+        expect(page.locator("[data-pane=assembly] .row").first).to_be_visible(timeout=SLOW)
+        texts = page.locator("[data-pane=assembly] .code").all_inner_texts()
+        data = [bool(re.match(r"\s*\.(?:long|quad|byte|zero)\b", text)) for text in texts]
+        first = data.index(True)
+        assert texts[first - 1].startswith(".L")
+        assert not re.search(r"^\s+[a-z]", "\n".join(texts[first:]), re.M)
+        assert any(re.match(r"\s+ret", text) for text in texts[:first])
+
+
 def test_an_old_link_to_machine_code_still_leads_there(watch: Watch, server: Server) -> None:
     page = watch().page
     page.goto(f"{server.address}#step=24&show=assembly")
