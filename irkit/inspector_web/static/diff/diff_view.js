@@ -229,7 +229,7 @@ export class DiffView {
   // Put what is known of the guilty rewrite under the first line that it made.
   async showRewrite() {
     this.view.querySelector(".rewrite")?.remove();
-    const note = this.options.rewrite?.();
+    const note = this.options?.rewrite?.();
     if (!note) return;
     await this.chunks?.finish();
     const plain = (text) => text.replace(/\s+/g, "");

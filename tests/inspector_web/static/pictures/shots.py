@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 HERE = Path(__file__).parent
 SMALLER = 4
-"""By how much a picture is smaller than the page: so that it hardly matters how letters are drawn."""
+"""By how much a picture is smaller than the page: how letters are drawn hardly matters then."""
 FAR = 40
 """Difference of a colour that counts, of 255."""
 MOST_APART = 0.002
