@@ -217,9 +217,10 @@ class StoredReader(Reader):
                 rows, first, end = self._stored.rows_around(1, at)
             row = rows[at - first]
             order.append((at, row))
-            number = row[0] if row else None
+            number: Any = row[0] if row else None
             known = number.__class__ is int and 0 <= number < len(places)
-            for place in places[number].items if known else ():
+            items: list[int] = places[number].items if known else []
+            for place in items:
                 held = row[place] if place < len(row) else None
                 if held is None:
                     continue
