@@ -219,8 +219,7 @@ class StoredReader(Reader):
             order.append((at, row))
             number: Any = row[0] if row else None
             known = number.__class__ is int and 0 <= number < len(places)
-            items: list[int] = places[number].items if known else []
-            for place in items:
+            for place in places[int(number)].items if known else ():
                 held = row[place] if place < len(row) else None
                 if held is None:
                     continue
