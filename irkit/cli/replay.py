@@ -4,8 +4,7 @@ import click
 
 from irkit.core import IRKitError
 from irkit.debug import IsolationPolicy, KernelHalted, failure_traceback, replay as replay_folder
-from irkit.inspector_web.jobs.job_registry import JOB_KINDS
-from irkit.inspector_web.jobs.kept import is_job_folder, replay_job
+from irkit.inspector_web.jobs import JOB_KINDS, is_job_folder, replay_job
 from irkit.transform import PassFailed
 
 _EXIT = {"same": 0, "gone": 1, "different": 3}

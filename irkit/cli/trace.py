@@ -41,7 +41,7 @@ def trace(file: str, step: int | None, ir: bool, loop_times: str | None, as_json
         raise click.UsageError("--loop-times cannot be given with --step or --json")
     loaded = load_trace(file)
     if loop_times is not None:
-        from irkit.inspector_web.jobs.loop_times import time_loops_of
+        from irkit.inspector_web.jobs import time_loops_of
 
         click.echo(time_loops_of(loaded, loop_times))
         return

@@ -9,6 +9,16 @@ job_registry lists them by name.
 from irkit.inspector_web.jobs.guilty_pass import (
     bisect_run as bisect_run,
 )
+from irkit.inspector_web.jobs.job_registry import (
+    JOB_KINDS as JOB_KINDS,
+)
+from irkit.inspector_web.jobs.kept import (
+    is_job_folder as is_job_folder,
+    replay_job as replay_job,
+)
+from irkit.inspector_web.jobs.loop_times import (
+    time_loops_of as time_loops_of,
+)
 from irkit.inspector_web.jobs.verdicts import (
     WRONG as WRONG,
     StepVerdicts as StepVerdicts,

@@ -1,5 +1,6 @@
 // The difference, as rows in chunks that the browser lays out only when they come into view.
 
+import { Along } from "./along.js";
 import { Chunks } from "./chunks.js";
 import { byId, copyText, el, fill, plural } from "../dom.js";
 import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
@@ -13,6 +14,7 @@ export class DiffView {
     this.onLine = onLine;
     this.onChange = onChange;
     this.view = view;
+    this.along = new Along(view);
     this.inner = null;
     this.view.addEventListener("click", (event) => this.clicked(event));
     this.shown = 0;
@@ -80,6 +82,7 @@ export class DiffView {
     this.states = { left, right };
     this.known = { left: asMap(answer.left_lines), right: asMap(answer.right_lines) };
     this.opened = new Map();
+    this.along.reset();
     this.blame = blame && { steps: blame.map(([step]) => step), starts: laidOut(blame.map(([, count]) => ({ kind: "same", count }))).starts };
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
     this.current = Math.min(current, this.changes - 1);
