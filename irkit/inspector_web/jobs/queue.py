@@ -66,6 +66,7 @@ class _Job:
             self.message,
             msgspec.Raw(self.result if with_result else b"null"),
             self.replay,
+            self.job_kind.limits.seconds,
         )
 
 

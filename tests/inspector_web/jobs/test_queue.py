@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from irkit.core import InputError
-from irkit.inspector_web.jobs.job import JobKind, RunSink
+from irkit.inspector_web.jobs.job import LIMITS, JobKind, RunSink
 from irkit.inspector_web.jobs.queue import MOST_WAITING
 from irkit.inspector_web.limits import MOST_ASKED
 from irkit.inspector_web.load import Inspection
@@ -147,6 +147,7 @@ def test_a_job_has_progress_and_can_be_cancelled(client: Client) -> None:
         time.sleep(0.02)
     info = client.get(f"/api/jobs/{id}").get_json()
     assert (info["state"], info["done"], info["total"]) == ("working", 1, 2)
+    assert info["limit"] == LIMITS.seconds
     info = client.post(f"/api/jobs/{id}/cancel", headers=ORIGIN).get_json()
     assert info["state"] == "cancelled"
     assert until_over(client, ask(client, number=3))["result"] == {"doubled": 6}

@@ -184,6 +184,7 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
         page = visited(watch, made)
         page.keyboard.press("d")
         page.click("#ask-cost")
+        expect(page.locator("#cost .elapsed")).to_have_text(re.compile(r"\d+ s of at most 300 s"))
         page.click("#cost .job button")
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")
         expect(page.locator(".lines")).to_be_visible()
