@@ -147,3 +147,16 @@ def test_long_lines_are_scrolled_along_in_step_or_wrapped(watch: Watch, tmp_path
         expect(page.locator(".lines.wrapped")).to_be_visible()
         page.keyboard.press(">")
         expect(page.locator(".lines.along")).to_have_count(0)
+
+
+def test_a_difference_is_asked_for_once(watch: Watch, tmp_path: Path) -> None:
+    with served(opened(matmul_trace(tmp_path))) as at:
+        page = watch().page
+        page.goto(f"{at.address}#step=7")
+        page.wait_for_selector(".lines")
+        asked: list[str] = []
+        page.on("request", lambda sent: asked.append(sent.url))
+        page.locator(".pass", has_text="narrow-indices").click()
+        expect(page.locator("#view")).to_contain_text("i32(64)")
+        assert len([url for url in asked if "/api/diff" in url]) == 1
+        assert not [url for url in asked if "/api/lines" in url]
