@@ -120,7 +120,7 @@ def take_cost(browser: Browser, file: str) -> None:
         page.wait_for_selector(".lines")
         page.goto(f"http://127.0.0.1:{server.port}/#step=24&show=cost")
         page.click("#ask-roofline")
-        page.wait_for_selector(".roofline")
+        page.wait_for_selector(".loop-table")
         (HERE / "inspector-cost.png").write_bytes(with_palette(page, page.screenshot()))
         page.close()
 

@@ -2,7 +2,9 @@
 
 import click
 
+from irkit.core import IRKitError
 from irkit.debug import IsolationPolicy, KernelHalted, failure_traceback, replay as replay_folder
+from irkit.inspector_web.jobs import JOB_KINDS, is_job_folder, replay_job
 from irkit.transform import PassFailed
 
 _EXIT = {"same": 0, "gone": 1, "different": 3}
@@ -37,7 +39,7 @@ def replay(
     pass_timeout: float | None,
     pass_memory: int | None,
 ) -> None:
-    """Rerun the failing step that a crash FOLDER records.
+    """Rerun the failing step that a crash FOLDER records, or the job of the inspector's page.
 
     The step runs in a separate process, with the limits under which it failed. The folder is
     trusted: the modules of the passes it names are imported. The rest of it is only read.
@@ -52,16 +54,16 @@ def replay(
       irkit replay irkit-crash-1f2e3d4c5b6a
     """
     memory = None if pass_memory is None else pass_memory << 20
+    if is_job_folder(folder):
+        if rest or in_process:
+            raise IRKitError(f"{folder} holds a job, for which there is no --rest or --in-process")
+        job = replay_job(folder, JOB_KINDS, seconds=pass_timeout, memory=memory)
+        _say(folder, job.outcome, job.expected, job.found)
+        ctx.exit(_EXIT[job.outcome])
     done = replay_folder(
         folder, rest=rest, isolated=not in_process, seconds=pass_timeout, memory=memory
     )
-    if done.outcome == "gone":
-        click.echo(f"{folder}: it no longer fails")
-    elif done.outcome == "same":
-        click.echo(f"{folder}: it fails the same way")
-    else:
-        click.echo(f"{folder}: it fails in another way")
-        click.echo(f"  then: {'; '.join(done.expected)}\n  now:  {'; '.join(done.found)}")
+    _say(folder, done.outcome, "; ".join(done.expected), "; ".join(done.found))
     if isinstance(done.error, PassFailed):
         IsolationPolicy(crash_dir=None).report(done.error)
         click.echo(f"{done.error}")
@@ -69,3 +71,13 @@ def replay(
     elif isinstance(done.error, KernelHalted):
         click.echo(f"{done.error}\n{done.error.traceback}", nl=False)
     ctx.exit(_EXIT[done.outcome])
+
+
+def _say(folder: str, outcome: str, expected: str, found: str) -> None:
+    if outcome == "gone":
+        click.echo(f"{folder}: it no longer fails")
+    elif outcome == "same":
+        click.echo(f"{folder}: it fails the same way")
+    else:
+        click.echo(f"{folder}: it fails in another way")
+        click.echo(f"  then: {expected}\n  now:  {found}")

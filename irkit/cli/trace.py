@@ -17,8 +17,13 @@ from irkit.transform import Trace
 @click.argument("file", type=FILE)
 @click.option("--step", type=int, metavar="NUMBER", help="Show what one step changed.")
 @click.option("--ir", is_flag=True, help="With --step: print the IR after it instead.")
+@click.option(
+    "--loop-times",
+    metavar="FUNCTION",
+    help="Run a function, as it is after its last step, and print the time of each loop.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the list of steps as JSON.")
-def trace(file: str, step: int | None, ir: bool, as_json: bool) -> None:
+def trace(file: str, step: int | None, ir: bool, loop_times: str | None, as_json: bool) -> None:
     """Show what every pass did, from the trace in FILE; a star marks the steps that changed
     something. --step also shows the remarks of a step, such as the schedule it chose. If the file
     is damaged, what is before the damage is shown, and a message on standard error says so.
@@ -26,12 +31,20 @@ def trace(file: str, step: int | None, ir: bool, as_json: bool) -> None:
     \b
       irkit trace squeezenet.trace
       irkit trace squeezenet.trace --step 12
+      irkit trace squeezenet.trace --loop-times conv_relu
     """
     if ir and step is None:
         raise click.UsageError("--ir needs --step")
     if as_json and step is not None:
         raise click.UsageError("--json lists all steps; it cannot be given with --step")
+    if loop_times is not None and (as_json or step is not None):
+        raise click.UsageError("--loop-times cannot be given with --step or --json")
     loaded = load_trace(file)
+    if loop_times is not None:
+        from irkit.inspector_web.jobs import time_loops_of
+
+        click.echo(time_loops_of(loaded, loop_times))
+        return
     if as_json:
         echo_json(trace_json(loaded))
         return

@@ -30,6 +30,7 @@ from irkit.core.errors import (
     ShapeError as ShapeError,
 )
 from irkit.core.field_checks import (
+    FieldChecker as FieldChecker,
     check_fields as check_fields,
     field_checker as field_checker,
     field_problem as field_problem,

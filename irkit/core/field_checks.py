@@ -38,6 +38,7 @@ class FieldChecker:
     """
 
     def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
         self.names: tuple[str, ...] = cls.__struct_fields__
         self.make: Callable[..., Any] = cls
         """Makes a struct from the values of its fields, in order."""
@@ -50,12 +51,13 @@ class FieldChecker:
         self._by_value = [
             (at, self._predicates[at][1]) for at, by in enumerate(decided) if by == "value"
         ]
+        self._by_class = not self._items and not self._by_value
         self._known: set[tuple[type[Any], ...]] = set()
 
     def wrong(self, values: Sequence[Any]) -> int | None:
         """Return which of the values, one for each field, does not fit its annotation, or None."""
         classes = tuple(map(type, values))
-        if classes in self._known and self._passed_before(values):
+        if classes in self._known and (self._by_class or self._passed_before(values)):
             return None
         for at, (_, check) in enumerate(self._predicates):
             if not check(values[at]):
@@ -71,7 +73,7 @@ class FieldChecker:
             value = values[at]
             if value and not seen.issuperset(map(type, value)):
                 return False
-        return all(check(values[at]) for at, check in self._by_value)
+        return not self._by_value or all(check(values[at]) for at, check in self._by_value)
 
 
 @cache
@@ -130,9 +132,9 @@ def _check(hint: Any, loose: bool) -> Check:
 
 
 def _literal(allowed: tuple[Any, ...]) -> Check:
-    return lambda value: any(
-        value.__class__ is each.__class__ and value == each for each in allowed
-    )
+    known = frozenset((each.__class__, each) for each in allowed)
+    classes = frozenset(each.__class__ for each in allowed)
+    return lambda value: value.__class__ in classes and (value.__class__, value) in known
 
 
 def _any_of(options: list[Check]) -> Check:

@@ -178,6 +178,9 @@ from irkit.graph.text.reader import (
     parse as parse,
     parse_module as parse_module,
 )
+from irkit.graph.text.type_printer import (
+    type_text as type_text,
+)
 from irkit.graph.types import (
     FuncType as FuncType,
     TensorType as TensorType,

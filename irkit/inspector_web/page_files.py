@@ -27,6 +27,7 @@ MODULES = (
     "navigation/palette.js",
     "panels/beside.js",
     "panels/pass_list.js",
+    "diff/along.js",
     "diff/chunks.js",
     "diff/diff_view.js",
     "diff/text_chain.js",

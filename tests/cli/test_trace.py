@@ -63,6 +63,18 @@ def test_a_damaged_trace_is_listed_up_to_the_damage(folder: Path) -> None:
     assert json.loads(shell("trace", "f.trace", "--json").stdout)["damage"] in done.stderr
 
 
+def test_the_time_of_each_loop_is_printed(folder: Path) -> None:
+    text = "def f(B: f32[1]):\n    for slow in serial(0, 40000):\n        B[0] = B[0] * f32(0.5)\n"
+    irkit.trace(irkit.ir.parse(text)).save(folder / "f.trace")
+    done = shell("trace", "f.trace", "--loop-times", "f")
+    assert done.returncode == 0, done.stderr
+    assert "slow (line " in done.stdout
+    assert "us a call on one thread" in done.stdout
+    wrong = shell("trace", "f.trace", "--loop-times", "f", "--json")
+    assert wrong.returncode == 2
+    assert "--loop-times cannot be given with" in wrong.stderr
+
+
 @pytest.mark.parametrize("verb", ["opt", "check"])
 def test_what_a_verb_runs_is_recorded(verb: str, folder: Path) -> None:
     (folder / "f.irs").write_text(KERNEL)

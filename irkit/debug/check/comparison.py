@@ -50,13 +50,14 @@ class Comparison:
         try:
             found = self.runs.outcome(self.after, number)
         except StepLimit as limit:
-            found = CallOutcome(error=f"it does not end: {limit.message}")
+            text = f"it does not end: {limit.message}, and took {expected.steps:,} before this step"
+            found = CallOutcome(error=text, stopped=True)
         if expected.error:
             message = f"the input of the step fails: {expected.error}"
             return {"status": "not known", "message": message}
         if found.error:
             status = "out of bounds" if found.outside else "failed"
-            return {"status": status, "message": found.error}
+            return {"status": status, "message": found.error, "stopped": found.stopped}
         pairs = zip(expected.arrays, found.arrays, strict=True)
         if all(identical(a, b) for a, b in pairs):
             return {"status": "same"}

@@ -35,12 +35,12 @@ class Verdict(msgspec.Struct, frozen=True):
     ``same``: the same bits as before the step; ``rounds differently``: other bits, of a pass that
     declares it, within the bound; ``differs``: other numbers; ``races``: two iterations or threads
     that nothing orders touch one element; ``out of bounds``: an access leaves its buffer;
-    ``failed``: cannot run or does not verify; ``not known``: could not be tried. ``message`` gives
-    the reason. ``error`` holds the largest errors and the first wrong element, in ``buffer``;
-    ``inputs`` names the set of inputs, ``how`` what ran the program, ``tried`` what it ran on.
-    ``basis`` is what a verdict rests on. If a proof was asked for and not found, ``unproved`` is
-    the reason; ``sizes`` are those for which it was found, if there are some. ``orders`` is what is
-    known of the loops without an order that the step made or changed.
+    ``failed``: cannot run, does not verify, or was ``stopped`` at its limit; ``not known``: could
+    not be tried. ``message`` gives the reason. ``error`` holds the largest errors and the first
+    wrong element, in ``buffer``; ``inputs`` names the set of inputs, ``how`` what ran the program,
+    ``tried`` what it ran on. ``basis`` is what a verdict rests on. If a proof was asked for and not
+    found, ``unproved`` is the reason; ``sizes`` are those for which it was found, if there are
+    some. ``orders`` is what is known of the loops without an order that the step made or changed.
     ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
     """
 
@@ -62,6 +62,12 @@ class Verdict(msgspec.Struct, frozen=True):
     sizes: str = ""
     orders: tuple[LoopOrder, ...] = ()
     level: str = "loop"
+    stopped: bool = False
+
+    @property
+    def said(self) -> str:
+        """Return the status in words."""
+        return "stopped at its limit" if self.stopped else self.status
 
     @property
     def phase_text(self) -> str:
@@ -98,7 +104,7 @@ class Verdict(msgspec.Struct, frozen=True):
         return f"{self.buffer}[{at}] is {self.error.found}, expected {self.error.expected}"
 
     def __str__(self) -> str:
-        text = f"{self.phase_text}: '{self.pass_text}' on {self.function!r}: {self.status}"
+        text = f"{self.phase_text}: '{self.pass_text}' on {self.function!r}: {self.said}"
         return ": ".join(filter(None, (text, self.wrong_element, self.message)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from irkit.core import IRKitError, Target, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
-from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.execution.native_worker import NativeWorker, RanTooLong
 from irkit.ir import Buffer, For, InterpretedFunction, OutOfBounds, PrimFunc, StepLimit
 from irkit.runtime import Kernel, build_kernels
 
@@ -27,12 +27,14 @@ _INEXACT = ("contract", "threads", "reassoc")
 class CallOutcome(msgspec.Struct, frozen=True):
     """The arrays after a call, in the order of the parameters, or the error it failed with.
 
-    ``outside`` if that is an access out of bounds. ``steps`` counts what the interpreter did.
+    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit.
+    ``steps`` counts what the interpreter did.
     """
 
     arrays: tuple[Array, ...] = ()
     error: str = ""
     outside: bool = False
+    stopped: bool = False
     steps: int = 0
 
 
@@ -87,7 +89,8 @@ class NativeExecutor:
                 self._known[id(func)] = func, build_kernels([exact(func)], _FAST_TO_COMPILE)[0]
             self._known[id(func)][1](*args)
         except IRKitError as error:
-            return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
+            outside, stopped = isinstance(error, OutOfBounds), isinstance(error, RanTooLong)
+            return CallOutcome(error=str(error), outside=outside, stopped=stopped)
         return CallOutcome(arrays_of(func, args))
 
 

@@ -29,6 +29,10 @@ _MAX_TEXTS = 64
 """Functions whose text is kept."""
 
 
+class RanTooLong(IRKitError):
+    """Raised when native code was stopped at its time limit."""
+
+
 class NativeWorker:
     """A child process that compiles and runs functions one after another.
 
@@ -43,8 +47,8 @@ class NativeWorker:
         """Run a function and return its arrays afterwards; one that is as it was can be the very
         argument.
 
-        Raises: IRKitError if it cannot be compiled, crashes, writes beside its arrays, or runs too
-        long.
+        Raises: RanTooLong; IRKitError if it cannot be compiled, crashes, or writes beside its
+        arrays.
         """
         if id(func) not in self._texts:
             self._texts = dict([*self._texts.items()][-_MAX_TEXTS:])
@@ -53,7 +57,8 @@ class NativeWorker:
             given = [WithStrides.of(arg) for arg in args]
             found = self._child.call(run_guarded, self._texts[id(func)][1], given)
         except ChildDied as error:
-            raise IRKitError(f"the native code {error.message}") from None
+            kind = RanTooLong if error.kind == "timeout" else IRKitError
+            raise kind(f"the native code {error.message}") from None
         arrays = [each.arg for each in given if each.strides is not None]
         return tuple(own if new is None else new for own, new in zip(arrays, found, strict=True))
 

@@ -75,7 +75,7 @@ def verdict_table(
             f"ran in this process: {not_isolated[each.name]}" if each.name in not_isolated else ""
         )
         about = "; ".join(filter(None, (_first_wrong(each), where)))
-        cells = (phase, each.pass_text, each.function, each.status, *sizes, about)
+        cells = (phase, each.pass_text, each.function, each.said, *sizes, about)
         table.add_row(*map(Text, cells), style=colours.get(each.status, "bold red"))
     return table
 

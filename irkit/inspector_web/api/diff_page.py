@@ -123,9 +123,9 @@ def diff_page(
 
 
 def _send_changed(sent: _SentLines, row: Row) -> None:
-    if row.left:
+    if row.left and not row.left_marks:
         sent.line(0, row.left)
-    if row.right:
+    if row.right and not row.right_marks:
         sent.line(1, row.right)
 
 

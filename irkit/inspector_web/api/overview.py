@@ -5,7 +5,7 @@ import msgspec
 from irkit.inspector_web.runs.run import Run
 from irkit.inspector_web.runs.steps import LinesChanged, StepRow
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.inspector_web.views.kernels import KernelInfo, kernels
+from irkit.inspector_web.views.kernels import KernelInfo
 
 
 class FunctionInfo(msgspec.Struct):
@@ -58,4 +58,4 @@ def counts(run: Run, function: str) -> LinesChanged:
 
 def kernel_infos(run: Run) -> list[KernelInfo]:
     """List the kernels of a run, with the operators they came from and their work."""
-    return kernels(run.texts)
+    return run.kernels

@@ -42,7 +42,8 @@ class JobKind(msgspec.Struct, frozen=True):
 
 
 class JobInfo(msgspec.Struct, frozen=True):
-    """State of a job. ``result`` is null until the job is done, and in lists of jobs."""
+    """State of a job. ``result`` is null until the job is done, and in lists of jobs; ``replay`` is
+    the command that runs one again that failed. Units: ``seconds`` so far, of at most ``limit``."""
 
     id: int
     kind: str
@@ -54,3 +55,5 @@ class JobInfo(msgspec.Struct, frozen=True):
     seconds: float
     message: str
     result: msgspec.Raw = msgspec.Raw(b"null")
+    replay: str = ""
+    limit: float | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from irkit.inspector_web.jobs.costs import COST, COSTS
-from irkit.inspector_web.jobs.edit import EDITED
+from irkit.inspector_web.jobs.edits import EDITED
 from irkit.inspector_web.jobs.guilty_pass import GUILTY
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.llvm_passes import LLVM

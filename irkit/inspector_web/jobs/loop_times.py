@@ -22,9 +22,9 @@ from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.phases import LoopTime, profile_loops
+from irkit.phases import LoopProfile, LoopTime, profile_loops
 from irkit.processes import Child, ChildDied
-from irkit.transform import Trace
+from irkit.transform import Step, Trace
 
 SECONDS = 1.0
 
@@ -55,14 +55,18 @@ class LoopTimesRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _find(workspace: Workspace, asked: LoopTimesRequest) -> ChosenSteps:
     run = workspace.run(asked.run)
     refuse_text(run, "Running a program")
-    steps = [
-        step
-        for step in run.trace
-        if step.function == asked.function and isinstance(step.after, PrimFunc)
-    ]
-    if not steps:
-        raise InputError("only a loop function can be timed; choose one in the list of kernels")
-    return ChosenSteps(run, (steps[-1],), function=asked.function)
+    return ChosenSteps(run, (_last_step(run.trace, asked.function),), function=asked.function)
+
+
+def _last_step(trace: Trace, function: str) -> Step:
+    own = (step for step in reversed(trace) if step.function == function)
+    found = next((step for step in own if isinstance(step.after, PrimFunc)), None)
+    if found is None:
+        raise InputError(
+            f"the trace has no loop function {function[:80]!r}; only one of those can be timed",
+            hint="irkit trace lists them, and the page has them as kernels.",
+        )
+    return found
 
 
 def _send(chosen: ChosenSteps, folder: Path) -> tuple[Any, ...]:
@@ -78,6 +82,23 @@ def run_loop_times(path: str, number: int, name: str) -> LoopTimes:
     func = Trace.load(path, LEVELS)[0].after
     assert isinstance(func, PrimFunc), "only loop functions are sent"
     report_progress("timing loops")
+    return _timed(func, number, name)
+
+
+def time_loops_of(trace: Trace, function: str) -> LoopProfile:
+    """Time the loops of a function of a trace, after its last step, in a child.
+
+    Raises: IRKitError if there is no such function, or it cannot be timed.
+    """
+    step = _last_step(trace, function)
+    assert isinstance(step.after, PrimFunc)
+    made = _timed(step.after, step.index, function)
+    if made.message:
+        raise IRKitError(made.message.rstrip("."))
+    return LoopProfile(function, made.plain, made.timed, made.calls, made.loops)
+
+
+def _timed(func: PrimFunc, number: int, name: str) -> LoopTimes:
     try:
         with Child(LIMITS) as child:
             made = child.call(_profiled, func_message(func))

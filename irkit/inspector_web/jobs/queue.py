@@ -3,13 +3,16 @@
 import shutil
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 
 import msgspec
 
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web.jobs.job import JobInfo, JobKind, JobState, RunSink
+from irkit.inspector_web.jobs.kept import bug_text, keep_job
 from irkit.inspector_web.record.progress import progress_of
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.workspace import Workspace
@@ -20,6 +23,10 @@ MOST_WAITING = 16
 """Jobs that wait or run; further ones are refused."""
 MOST_KEPT = 64
 """Finished jobs that are remembered; the oldest are forgotten first."""
+
+
+Keep = Callable[[str], str]
+"""Keeps a job that failed with a message, and returns the command that runs it again."""
 
 
 class TooManyJobs(IRKitError):
@@ -33,7 +40,8 @@ class _Job:
         self.id, self.kind, self.job_kind = id, kind, job_kind
         self.arguments, self.found = arguments, found
         self.state: JobState = "queued"
-        self.message = ""
+        self.message = self.replay = ""
+        self.keep: Keep | None = None
         self.result = b"null"
         self.child: Child | None = None
         self.begun = self.ended = time.monotonic()
@@ -57,6 +65,8 @@ class _Job:
             round(until - self.begun, 3),
             self.message,
             msgspec.Raw(self.result if with_result else b"null"),
+            self.replay,
+            self.job_kind.limits.seconds,
         )
 
 
@@ -95,9 +105,17 @@ class JobQueue:
             found = job_kind.find(workspace, given)
         except IRKitError as error:
             return self._add(kind, job_kind, known, None, str(error)).id
-        return self.begin(kind, job_kind, known, found)
+        keep = partial(keep_job, kind, known, workspace, job_kind.limits)
+        return self.begin(kind, job_kind, known, found, keep)
 
-    def begin(self, kind: str, job_kind: JobKind, arguments: bytes, found: object) -> int:
+    def begin(
+        self,
+        kind: str,
+        job_kind: JobKind,
+        arguments: bytes,
+        found: object,
+        keep: Keep | None = None,
+    ) -> int:
         """Add a job with checked arguments and return its number. Raises: TooManyJobs."""
         with self._lock:
             for job in self._jobs.values():
@@ -108,6 +126,7 @@ class JobQueue:
             if waiting >= MOST_WAITING or self._closed:
                 raise TooManyJobs(f"{waiting} jobs are waiting or running; wait, or cancel some")
             job = self._add(kind, job_kind, arguments, found)
+            job.keep = keep
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="irkit-job")
             self._pool.submit(self._run, job)
@@ -183,16 +202,25 @@ class JobQueue:
                 result = msgspec.json.encode(job.job_kind.take(self._sink, job.found, made))
                 self._end(job, "done", "", result)
         except ChildDied as error:
-            self._end(job, "failed", f"The job {error.message}.")
+            doing = progress_of(error.report)
+            count = f" ({doing.done} of {doing.total} done)" if doing.total else ""
+            where = f" while {doing.what}{count}" if doing.what else ""
+            self._fail(job, f"The job {error.message}", f"{where}.")
         except (IRKitError, OSError, MemoryError) as error:
             self._end(job, "failed", str(error) or type(error).__name__)
         except Exception as error:
-            text = f"This is a bug in irkit: {type(error).__name__}: {error}"
-            self._end(job, "failed", text)
+            self._fail(job, bug_text(error))
         finally:
-            job.child = job.found = None
+            job.child = job.found = job.keep = None
             self._give_back(job, child)
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _fail(self, job: _Job, what: str, where: str = "") -> None:
+        """End a job that nobody expected to fail; it is kept, so that it can run again."""
+        if job.keep is not None and not job.is_over:
+            with suppress(OSError, IRKitError):
+                job.replay = job.keep(what)
+        self._end(job, "failed", what + where)
 
     def _take_child(self, limits: Limits) -> Child:
         """Return an idle child, since starting one takes a second; or a new one."""

@@ -35,18 +35,19 @@ from irkit.proof import has_z3
 from irkit.transform import Step, Trace
 
 VerdictStatus = Literal[
-    "failed", "outside", "races", "differs", "unknown", "close", "exact", "idle"
+    "failed", "stopped", "outside", "races", "differs", "unknown", "close", "exact", "idle"
 ]
 ORDER: tuple[VerdictStatus, ...] = get_args(VerdictStatus)
 """From worst to best. The status of a step on several functions is the worst of theirs."""
 
-WRONG: tuple[VerdictStatus, ...] = ("failed", "outside", "races", "differs")
+WRONG: tuple[VerdictStatus, ...] = ("failed", "stopped", "outside", "races", "differs")
 SIGNS: dict[VerdictStatus, str] = {
     "exact": "holds exactly",
     "close": "holds up to rounding",
     "differs": "gives different results",
     "races": "depends on the order of iterations or threads",
     "outside": "leaves a buffer",
+    "stopped": "was stopped at its limit",
     "failed": "does not run",
     "unknown": "could not be tried",
     "idle": "changed nothing",
@@ -162,9 +163,10 @@ class _Checks:
             if time.monotonic() > self.until:
                 late.add(step.index)
                 continue
+            what = f"checking {step.name} on {step.function or 'the module'}"
+            report_progress(what, self.done, self.total)
             yield step
             self.done += 1
-            report_progress(f"checking {step.function or 'the module'}", self.done, self.total)
 
     def _of_step(self, found: list[Verdict]) -> StepVerdict:
         # Native code that agrees with the interpreter tells nothing about the pass.
@@ -201,7 +203,9 @@ def as_step_verdict(verdict: Verdict, samples: int) -> StepVerdict:
 
 def _status(verdict: Verdict) -> VerdictStatus:
     match verdict.status:
-        case "differs" | "failed" | "races":
+        case "failed":
+            return "stopped" if verdict.stopped else "failed"
+        case "differs" | "races":
             return verdict.status
         case "out of bounds":
             return "outside"
@@ -241,6 +245,11 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         return f"After the pass nothing orders two accesses of one element: {verdict.message}."
     if status == "outside":
         return f"After the pass an access leaves its buffer: {verdict.message}."
+    if status == "stopped":
+        return (
+            f"The program ran to its end before {verdict.name}, and was stopped at its limit after "
+            f"it: {verdict.message}."
+        )
     if status == "failed":
         return f"The program does not run after the pass: {verdict.message}"
     if "was not kept" in verdict.message:

@@ -18,6 +18,7 @@ from irkit.inspector_web.text.lines import LineTable
 from irkit.inspector_web.text.texts import Text, Texts
 from irkit.inspector_web.views.blame import Blame
 from irkit.inspector_web.views.graph_view import GraphView
+from irkit.inspector_web.views.kernels import KernelInfo, kernels
 from irkit.inspector_web.views.origin import Origins, origins
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import IR, PassFailed, Trace
@@ -72,6 +73,7 @@ class Run:
         self._origins = SingleFlight[int, Origins](
             MOST_CACHED_LINES, lambda found: len(found.lines)
         )
+        self._kernels = SingleFlight[int, list[KernelInfo]]()
         self.graphs: dict[tuple[int, frozenset[str]], GraphView] = {}
         self.drawing = threading.RLock()
 
@@ -83,6 +85,11 @@ class Run:
     def origins(self, ir: IR) -> Origins:
         """Return where the lines of a function or module come from, from a cache if possible."""
         return self._origins.get(id(ir), lambda: origins(self.texts, ir))
+
+    @property
+    def kernels(self) -> list[KernelInfo]:
+        """List the kernels, with the operators they came from and their work."""
+        return self._kernels.get(self.number, lambda: kernels(self.texts))
 
     @property
     def is_text(self) -> bool:

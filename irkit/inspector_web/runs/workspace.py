@@ -43,7 +43,11 @@ class Workspace:
         return number
 
     def prepare(self) -> None:
-        """Compute what the page shows first: the difference of the first changed step."""
+        """Compute what the page shows first: the kernels, or the difference of the first changed
+        step."""
+        for run in self.runs[:1]:
+            if len(run.functions) > 1:
+                _ = run.kernels
         rows = [row for run in self.runs[:1] for row in run.steps.rows(Filter(changed=True))]
         first = next((row for row in rows if row.status == "failed"), rows[0] if rows else None)
         if first is not None and first.status == "changed":

@@ -16,7 +16,7 @@ from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
 from irkit.inspector_web.api.overview import counts, kernel_infos, overview
 from irkit.inspector_web.api.step_detail import editor_place, line_info, step_info
 from irkit.inspector_web.api.view_pages import graph_page, memory_page, nest_page
-from irkit.inspector_web.jobs.edit import editable
+from irkit.inspector_web.jobs.edits import editable
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.rerun import plan

@@ -37,6 +37,18 @@ export function paused(wait, run) {
   };
 }
 
+// A command with what it is for, and a button that copies it; nothing without a command.
+export function commandLine(said, command) {
+  if (!command) return null;
+  const copy = el("button", { type: "button", class: "copy", title: "Copy the command", "aria-label": "Copy the command", onclick: () => copyText(command, copy) }, "Copy");
+  return el("p", { class: "command" }, said ? `${said} ` : null, el("code", {}, command), " ", copy);
+}
+
+// An error in words; that of a job that failed has the command that runs it again.
+export function errorParts(error) {
+  return [el("p", {}, error.message), commandLine("See it again:", error.replay)].filter(Boolean);
+}
+
 // Copy a text, and say so on the button.
 export async function copyText(text, button) {
   try {

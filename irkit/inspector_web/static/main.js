@@ -7,7 +7,7 @@ import { Edit } from "./jobs/edit.js";
 import { Details } from "./panels/details.js";
 import { DiffView } from "./diff/diff_view.js";
 import { byId, el, fill, plural } from "./dom.js";
-import { keepPlace } from "./navigation/keep_place.js";
+import { keepPlace, missingParts } from "./navigation/keep_place.js";
 import { Moves } from "./navigation/moves.js";
 import { PassList } from "./panels/pass_list.js";
 import { readPlace, showPlace } from "./navigation/place.js";
@@ -113,15 +113,7 @@ class Page {
 
   // Say which parts of the address do not exist here.
   checkLink() {
-    const { runs } = this.overview;
-    const { run, step, fn, from } = this.place;
-    const here = runs[run ?? 0];
-    const missing = [
-      run !== null && !here ? `run ${run + 1}` : "",
-      here && step !== null && !here.steps[step] ? `pass ${step}` : "",
-      here && fn && step === null && !here.functions.some((each) => each.name === fn) ? `kernel “${fn.slice(0, 80)}”` : "",
-      here && from && !stageName(this.overview, from) ? "the stage to compare from" : "",
-    ].filter(Boolean);
+    const missing = missingParts(this.overview, this.place);
     byId("bad-link")?.remove();
     if (missing.length) byId("body").before(el("p", { class: "note", role: "alert", id: "bad-link" }, `This address names ${missing.join(" and ")}, which the opened file does not have. Here is what it has.`));
   }
@@ -146,6 +138,7 @@ class Page {
   }
 
   async showAll() {
+    this.expect();
     fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
     this.showFrame();
@@ -274,6 +267,7 @@ class Page {
     if (!this.ready) return;
     const { run, step } = this.place;
     if (this.isOverview) return;
+    this.expect();
     if (this.step.status === "failed" || (this.isText && this.step.remarks)) this.openDetails();
     this.showFrame();
     this.passes.choose(step);
@@ -291,6 +285,12 @@ class Page {
     this.showLine();
     this.runJobs.show();
     await shown;
+  }
+
+  // Request the difference first: it is on its way while the page draws the rest.
+  expect() {
+    const { show, beside, names, blame } = this.place;
+    if (this.run.steps.length && !show && beside === null && !blame) this.view.expect(...this.states(), names);
   }
 
   get shows() { return viewsOf(this); }

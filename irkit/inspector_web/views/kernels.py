@@ -41,6 +41,9 @@ def kernels(texts: Texts) -> list[KernelInfo]:
     first: dict[str, PrimFunc] = {}
     graphs: list[GraphFunc] = []
     for step in texts.trace:
+        # What a kernel became is not read: most of a trace is that.
+        if step.function in first:
+            continue
         if isinstance(step.before, PrimFunc):
             first.setdefault(step.function or step.before.name, step.before)
         for ir in (step.before, step.after):

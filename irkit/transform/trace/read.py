@@ -10,6 +10,7 @@ import msgspec
 
 from irkit.core import (
     Application,
+    FieldChecker,
     FormatError,
     Function,
     IRKitError,
@@ -123,6 +124,10 @@ class Reader:
         return given
 
     def _value(self, row: list[Any]) -> Any:
+        if len(row) > 1 and row[0] == ValueTag.STRUCT:  # Most are: places in a source.
+            cls = self._found(self.known.structs, row[1], "struct")
+            plain = [item if item.__class__ in _PLAIN else self.datum(item) for item in row[2:]]
+            return self._struct(field_checker(cls), plain)
         match row:
             case [ValueTag.BIG, str() as text] if len(text) <= MAX_HEX_DIGITS:
                 return self._made(int, text, 16)
@@ -136,21 +141,17 @@ class Reader:
                 if not isinstance(value, codec.cls):
                     self.fail(f"codec {codec.name} returned a {type(value).__name__}")
                 return value
-            case [ValueTag.STRUCT, name, *items]:
-                cls = self._found(self.known.structs, name, "struct")
-                plain = [item if item.__class__ in _PLAIN else self.datum(item) for item in items]
-                return self._struct(cls, plain)
             case _:
                 return self.fail("a value has an unknown tag")
 
-    def _struct(self, cls: type[Any], values: list[Any]) -> Any:
-        checker = field_checker(cls)
+    def _struct(self, checker: FieldChecker, values: list[Any]) -> Any:
+        name = checker.cls.__name__
         if len(values) != len(checker.names):
-            self.fail(f"{cls.__name__} has {len(checker.names)} fields, not {len(values)}")
+            self.fail(f"{name} has {len(checker.names)} fields, not {len(values)}")
         at = checker.wrong(values)
         if at is not None:
             held = type(values[at]).__name__
-            self.fail(f"field {checker.names[at]!r} of {cls.__name__} holds a {held}")
+            self.fail(f"field {checker.names[at]!r} of {name} holds a {held}")
         return self._made(checker.make, *values)
 
     def _made(self, make: Callable[..., Any], *args: Any) -> Any:
@@ -162,15 +163,21 @@ class Reader:
     def _node(self, row: list[Any]) -> Node:
         if not row:
             self.fail("a node is empty")
-        cls = self.pick(self.classes, row[0])
-        places = self.places[cast(int, row[0])]
+        places = self.pick(self.places, row[0])
         if len(row) != places.count + 1:
-            self.fail(f"{cls.__name__} has {places.count} fields, not {len(row) - 1}")
-        values = row[1:]
+            name = places.checker.cls.__name__
+            self.fail(f"{name} has {places.count} fields, not {len(row) - 1}")
+        values, made = row[1:], self.made_nodes
         for at in places.held:
             given = values[at]
-            values[at] = self.made_nodes.get(given) if given.__class__ is int else None
-            if values[at] is None:
+            try:
+                if given.__class__ is int:
+                    values[at] = made[given]
+                elif given.__class__ is list and _NUMBERS.issuperset(map(type, given)):
+                    values[at] = tuple([made[number] for number in given])
+                else:
+                    values[at] = self.held(given)
+            except KeyError:
                 values[at] = self.held(given)
         for at in places.data:
             given = values[at]
@@ -181,7 +188,7 @@ class Reader:
                 values[at] = self.datum(given) if known is None else known
             elif given.__class__ not in _PLAIN:
                 values[at] = self.datum(given)
-        return self._struct(cls, values)
+        return self._struct(places.checker, values)
 
     def held(self, given: Any) -> Any:
         """Read a field that holds nodes."""
@@ -298,6 +305,9 @@ _PLAIN = frozenset({type(None), bool, int, float, str})
 """Classes of data that stands for itself."""
 
 
+_NUMBERS = frozenset({int})
+
+
 class FieldPlaces:
     """Which fields of a node class hold nodes, and which hold data."""
 
@@ -305,4 +315,7 @@ class FieldPlaces:
         kinds = [field.kind for field in fields(cls)]
         self.count = len(kinds)
         self.held = [at for at, kind in enumerate(kinds) if kind != "data"]
+        self.items = [at + 1 for at in self.held]
+        """Places in a row of the fields that hold nodes: a row begins with the class."""
         self.data = [at for at, kind in enumerate(kinds) if kind == "data"]
+        self.checker = field_checker(cls)

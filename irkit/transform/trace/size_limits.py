@@ -35,9 +35,12 @@ class NodeSizes:
         if cls not in self._places:
             self._places[cls], self._operands[cls] = _places(cls), _operands(cls)
         if cls.expression:
+            operands = self._operands[cls]
+            if not operands:
+                return ""  # Those that are not listed have the level 1.
             level = 1
             levels = self._levels
-            for place in self._operands[cls]:
+            for place in operands:
                 item = row[place]
                 for other in item if item.__class__ is list else (item,):
                     if levels.get(other, 1) >= level:
@@ -65,6 +68,14 @@ class ValueSizes:
 
     def add(self, at: int, row: list[Any]) -> str:
         """Measure a value by its row; return what is wrong with it, or an empty text."""
+        if (
+            row
+            and row[0] == ValueTag.STRUCT
+            and len(row) <= self._limit
+            and list not in map(type, row)
+        ):
+            self._sizes[at] = len(row)
+            return ""
         inside = list(ValueSizes.held(row))
         if not inside and len(row) <= self._limit and row[:1] != [ValueTag.TUPLE]:
             self._sizes[at] = len(row)

@@ -174,7 +174,7 @@ class StoredReader(Reader):
         made, sizes, asking = self._values.made, self._value_sizes, self.place
         row = self._stored.row(0, root)
         # Most values, such as places in a source, consist of plain data and of values that exist.
-        alone = not any(item.__class__ is list for item in row) or all(
+        alone = list not in map(type, row) or all(
             each in made for each in _values_in(row) if each.__class__ is int
         )
         order = [(root, row)] if alone else self._in_order(0, root, made, _values_in)
@@ -188,12 +188,14 @@ class StoredReader(Reader):
         return made[root]
 
     def _make_node(self, root: int) -> Any:
-        made, sizes = self._nodes.made, self._node_sizes
+        made, add = self._nodes.made, self._node_sizes.add
         with _without_collection():
-            for at, row in self._in_order(1, root, made, self._nodes_in):
+            for at, row in reversed(self._nodes_below(root)):
                 self.place = "node", at
                 made[at] = node = self._node(row)
-                self.check_size(sizes, row, node)
+                odd = add(at, row, node)
+                if odd:
+                    self.fail(odd)
         insort(self._roots, root)
         return made[root]
 
@@ -201,18 +203,34 @@ class StoredReader(Reader):
         self._modules.made[at] = made = self._module(self._stored.row(2, at))
         return made
 
-    def _nodes_in(self, row: list[Any]) -> list[Any]:
-        if not row or row[0].__class__ is not int or not 0 <= row[0] < len(self.places):
-            return []
-        found: list[Any] = []
-        cls: int = row[0]
-        for place in self.places[cls].held:
-            held = row[place + 1] if place + 1 < len(row) else None
-            if isinstance(held, list):
-                found.extend(cast(list[Any], held))
-            elif held is not None:
-                found.append(held)
-        return found
+    def _nodes_below(self, root: int) -> list[tuple[int, list[Any]]]:
+        """List the rows that a node needs and that are not made, each before those it needs.
+
+        A row refers to earlier ones only, so one sweep downwards finds them.
+        """
+        made, places = self._nodes.made, self.places
+        needed, order = bytearray(root + 1), list[tuple[int, list[Any]]]()
+        rows: list[list[Any]] = []
+        at, first, end = root, 0, 0
+        while at >= 0:
+            if not first <= at < end:
+                rows, first, end = self._stored.rows_around(1, at)
+            row = rows[at - first]
+            order.append((at, row))
+            number: Any = row[0] if row else None
+            known = number.__class__ is int and 0 <= number < len(places)
+            for place in places[int(number)].items if known else ():
+                held = row[place] if place < len(row) else None
+                if held is None:
+                    continue
+                for other in held if held.__class__ is list else (held,):
+                    if other.__class__ is not int or not 0 <= other < at:
+                        self.place = "node", at
+                        self.fail(f"entry {str(other)[:40]} does not refer to an earlier one")
+                    if other not in made:
+                        needed[other] = 1
+            at = needed.rfind(1, 0, at)
+        return order
 
     def _in_order(
         self,

@@ -160,8 +160,10 @@ def test_a_loop_that_does_not_end_fails() -> None:
     endless = changing(lambda loop: loop.replace(end=Const(1 << 60, loop.var.dtype)), For)
     func = parse("def f(C: f32[4]):\n    for i in serial(0, 4):\n        C[i % 4] = f32(1.0)\n")
     found = verdict(func, endless, samples=1)
-    assert found.status == "failed"
+    assert (found.status, found.said) == ("failed", "stopped at its limit")
+    assert found.stopped
     assert "does not end" in found.message
+    assert "stopped at its limit" in str(found)
 
 
 def test_a_function_too_long_to_interpret_runs_in_a_child_process() -> None:

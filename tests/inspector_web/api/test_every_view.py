@@ -22,7 +22,10 @@ from irkit.graph import (
     Type,
     Value,
 )
+from irkit.inspector_web.api.diff_page import diff_page
 from irkit.inspector_web.api.every_view import every_view
+from irkit.inspector_web.runs.run import LoadedTrace
+from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import F32, LOOP_LEVEL, Add, PrimFunc, Seq, Store, parse
 from irkit.transform import Step, Trace
 
@@ -134,3 +137,17 @@ def test_an_immense_or_deep_option_is_refused(twice: int, claim: str, tmp_path: 
     path.write_bytes(head + b"\n" + msgspec.msgpack.encode(body))
     with pytest.raises(FormatError, match=claim):
         Trace.load(path, LEVELS)
+
+
+def test_a_changed_line_is_sent_once_with_its_words_marked() -> None:
+    before = "def f(A: f32[8]):\n    for i in serial(0, 8):\n        A[i] = A[i] + f32({}.0)\n"
+    funcs = [parse(before.format(number)) for number in (1, 2)]
+    made = Step(0, LOOP_LEVEL, 0, "", "p", "p", {}, "f", funcs[0], funcs[1], 0.0)
+    workspace = Workspace([LoadedTrace(Trace((made,)), "f")])
+    page = diff_page(workspace, workspace.stage("0.0.b"), workspace.stage("0.0.a"))
+    (changed,) = [row for row in page.rows if row[0] == "~"]
+    for line, html, lines in zip(
+        changed[1:3], changed[3:], (page.left_lines, page.right_lines), strict=True
+    ):
+        assert "<mark>" in page.html[html]
+        assert line not in lines

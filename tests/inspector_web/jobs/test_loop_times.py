@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from irkit.core import InputError
-from irkit.inspector_web.jobs.loop_times import LOOP_TIMES, LoopTimesRequest, run_loop_times
+from irkit.inspector_web.jobs.loop_times import (
+    LOOP_TIMES,
+    LoopTimesRequest,
+    run_loop_times,
+    time_loops_of,
+)
 from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.ir import PrimFunc, parse, script
@@ -42,3 +47,5 @@ def test_a_function_that_is_not_there_is_refused() -> None:
     workspace = Workspace([LoadedTrace(Trace(trace(parse(PLANTED))), "one")])
     with pytest.raises(InputError, match="loop function"):
         LOOP_TIMES.find(workspace, LoopTimesRequest(0, "g"))
+    with pytest.raises(InputError, match="no loop function 'g'"):
+        time_loops_of(workspace.runs[0].trace, "g")

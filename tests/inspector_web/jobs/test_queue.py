@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from irkit.core import InputError
-from irkit.inspector_web.jobs.job import JobKind, RunSink
+from irkit.inspector_web.jobs.job import LIMITS, JobKind, RunSink
 from irkit.inspector_web.jobs.queue import MOST_WAITING
 from irkit.inspector_web.limits import MOST_ASKED
 from irkit.inspector_web.load import Inspection
@@ -123,9 +123,13 @@ def test_a_failed_job_runs_again_on_request(client: Client) -> None:
     [
         ("double", "nothing", "there is nothing of that name"),
         ("double", "raise", "this cannot be <doubled>"),
-        ("double", "die", "The job ended its process with exit code 3."),
+        (
+            "double",
+            "die",
+            "ended its process with exit code 3 while running (1 of 2 done).",
+        ),
         ("double", "break", "This is a bug in irkit: IndexError"),
-        ("short", "wait", "The job did not end within 1 s."),
+        ("short", "wait", "The job did not end within 1 s"),
     ],
 )
 def test_errors_in_the_child_are_reported(client: Client, kind: str, how: str, said: str) -> None:
@@ -143,6 +147,7 @@ def test_a_job_has_progress_and_can_be_cancelled(client: Client) -> None:
         time.sleep(0.02)
     info = client.get(f"/api/jobs/{id}").get_json()
     assert (info["state"], info["done"], info["total"]) == ("working", 1, 2)
+    assert info["limit"] == LIMITS.seconds
     info = client.post(f"/api/jobs/{id}/cancel", headers=ORIGIN).get_json()
     assert info["state"] == "cancelled"
     assert until_over(client, ask(client, number=3))["result"] == {"doubled": 6}

@@ -98,13 +98,22 @@ def test_native_code_that_crashes_is_reported_and_the_other_steps_are_still_chec
     assert "SIGSEGV" in found[0].text
 
 
-def test_native_code_that_does_not_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_native_code_that_does_not_end_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = msgspec.structs.replace(verdicts.QUICK, max_steps=100, seconds=0.5)
     monkeypatch.setattr(verdicts, "QUICK", quick)
     endless = LONG.format(1_000_000_000_000, "").replace("A[i]", "A[i] + C[63 - i]")
     found = check_steps(Trace([step(LONG.format(90, ""), endless)])).verdicts
-    assert [each.status for each in found] == ["failed"]
+    assert [each.status for each in found] == ["stopped"]
     assert "did not end within 0.5 s" in found[0].text
+
+
+def test_a_program_that_is_stopped_at_its_limit_is_said_to_be_and_the_pass_is_named() -> None:
+    endless = step(LONG.format(4, ""), LONG.format(1_000_000_000_000, ""))
+    found = check_steps(Trace([endless])).verdicts[0]
+    assert found.status == "stopped"
+    assert found.status in verdicts.WRONG
+    assert found.text.startswith("The program ran to its end before p, and was stopped at its ")
+    assert "the interpreter stopped after 80000 steps, and took " in found.text
 
 
 def test_steps_without_time_left_are_not_called_right() -> None:

@@ -65,6 +65,19 @@ def test_verdicts_on_all_passes_stand_in_the_list_in_words_and_stay_when_loaded_
     assert serious(page) == []
 
 
+def test_a_job_that_died_has_the_command_that_runs_it_again(watch: Watch, server: Server) -> None:
+    page = visited(watch, server)
+    said = {"state": "failed", "message": "The job died.", "replay": "irkit replay /x/irkit-job-1"}
+    about = {"id": 9, "kind": "verdicts", "arguments": {}, "seconds": 1, "done": 0, "total": 0}
+    page.route(re.compile(r"/api/jobs/\d+"), lambda route: route.fulfill(json=about | said))
+    page.keyboard.press("m")
+    alert = page.locator("#verdict [role=alert]")
+    expect(alert).to_contain_text("The job died.")
+    expect(alert.locator("code")).to_have_text("irkit replay /x/irkit-job-1")
+    expect(alert.get_by_role("button", name="Copy the command")).to_be_visible()
+    assert serious(page) == []
+
+
 def test_one_pass_is_checked_by_a_key_and_then_more_carefully(watch: Watch, server: Server) -> None:
     page = visited(watch, server)
     page.keyboard.press("m")
@@ -171,6 +184,7 @@ def test_work_that_does_not_end_is_cancelled_on_the_page(watch: Watch, tmp_path:
         page = visited(watch, made)
         page.keyboard.press("d")
         page.click("#ask-cost")
+        expect(page.locator("#cost .elapsed")).to_have_text(re.compile(r"\d+ s of at most 300 s"))
         page.click("#cost .job button")
         expect(page.locator("#cost")).to_contain_text("It was cancelled.")
         expect(page.locator(".lines")).to_be_visible()

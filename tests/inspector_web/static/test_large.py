@@ -1,4 +1,4 @@
-"""Texts so large that the page has only the lines near the visible part."""
+"""Texts so large that the page has only the lines near the visible part, and long lines."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +14,8 @@ from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import Trace
-from tests.inspector_web.browser import Watched, served
-from tests.inspector_web.pages import opened
+from tests.inspector_web.browser import Watch, Watched, served
+from tests.inspector_web.pages import matmul_trace, opened
 
 LINES = 24_000
 
@@ -116,3 +116,47 @@ def test_a_line_is_asked_for_until_its_pass_is_known(
     page = blame_page(stage.run.blame, stage, seconds=0.0)
     assert page.runs == blamed(stage.run.blame, stage)
     assert sum(count for _, count in page.runs) == len(stage.text.ids)
+
+
+def test_long_lines_are_scrolled_along_in_step_or_wrapped(watch: Watch, tmp_path: Path) -> None:
+    with served(opened(matmul_trace(tmp_path))) as at:
+        page = watch(900).page
+        page.goto(f"{at.address}#step=7")
+        page.wait_for_selector(".lines")
+        code = page.locator(".row:not(.chosen) .code:not(.none)")
+        shift = (
+            "all => [...new Set(all.map((each) => parseFloat(getComputedStyle(each).textIndent)))]"
+        )
+        assert code.evaluate_all(shift) == [0]
+        wide = code.evaluate_all(
+            "all => Math.max(...all.map((e) => e.scrollWidth - e.clientWidth))"
+        )
+        assert wide > 160
+        page.locator("#view").hover()
+        page.keyboard.down("Shift")
+        page.mouse.wheel(0, 90)
+        page.keyboard.up("Shift")
+        expect(page.locator(".lines.along")).to_be_visible()
+        assert code.evaluate_all(shift) == [-90]
+        page.keyboard.press("<")
+        assert code.evaluate_all(shift) == [0]
+        for _ in range(40):
+            page.keyboard.press(">")
+        assert code.evaluate_all(shift) == [-wide]  # It ends where the lines do.
+        page.keyboard.press("z")
+        expect(page.locator(".lines.wrapped")).to_be_visible()
+        page.keyboard.press(">")
+        expect(page.locator(".lines.along")).to_have_count(0)
+
+
+def test_a_difference_is_asked_for_once(watch: Watch, tmp_path: Path) -> None:
+    with served(opened(matmul_trace(tmp_path))) as at:
+        page = watch().page
+        page.goto(f"{at.address}#step=7")
+        page.wait_for_selector(".lines")
+        asked: list[str] = []
+        page.on("request", lambda sent: asked.append(sent.url))
+        page.locator(".pass", has_text="narrow-indices").click()
+        expect(page.locator("#view")).to_contain_text("i32(64)")
+        assert len([url for url in asked if "/api/diff" in url]) == 1
+        assert not [url for url in asked if "/api/lines" in url]

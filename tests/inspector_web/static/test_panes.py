@@ -12,6 +12,7 @@ from irkit.core import Target
 from irkit.inspector_web.page_files import address
 from irkit.inspector_web.server.http_server import Server
 from irkit.ir import LOOP_LEVEL, PrimFunc, parse
+from irkit.phases import trace
 from irkit.transform import Step, Trace
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import conv_model, matmul_trace, opened
@@ -72,6 +73,21 @@ def test_code_is_coloured_and_directives_are_left_out(page: Page) -> None:
     assert page.locator("[data-pane=assembly] .code .t").count() > 10
     texts = page.locator("[data-pane=assembly] .code").all_inner_texts()
     assert not [text for text in texts if re.match(r"\s*\.(?:globl|p2align|type|size)", text)]
+
+
+def test_the_constants_of_assembly_stand_behind_its_code(watch: Watch, tmp_path: Path) -> None:
+    body = "    for i in vectorized(0, 16):\n        A[i] = A[i] * (i32(i) * 3 + 5)\n"
+    Trace(trace(parse(f"def f(A: i32[16]):\n{body}"))).save(tmp_path / "f.trace")
+    with served(opened(str(tmp_path / "f.trace"))) as at:
+        page = watch().page
+        page.goto(f"{at.address}#step=24&show=code&panes=assembly")
+        expect(page.locator("[data-pane=assembly] .row").first).to_be_visible(timeout=SLOW)
+        texts = page.locator("[data-pane=assembly] .code").all_inner_texts()
+    data = [bool(re.match(r"\s*\.long\b", text)) for text in texts]
+    first = data.index(True)
+    assert texts[first - 1].startswith(".L")
+    assert not [text for text in texts[first:] if re.match(r"\s+[a-z]", text)]
+    assert any(re.match(r"\s+ret", text) for text in texts[:first])
 
 
 def test_an_old_link_to_machine_code_still_leads_there(watch: Watch, server: Server) -> None:

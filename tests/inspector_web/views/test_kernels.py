@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from irkit.inspector_web import Texts
+from irkit.inspector_web.runs.run import LEVELS
 from irkit.inspector_web.views.kernels import KernelInfo, kernels
 from irkit.ir import parse
 from irkit.phases import trace
@@ -19,6 +20,15 @@ def test_an_unknown_extent_is_not_taken_for_nothing() -> None:
     text = "def f(n: i64, A: f32[n]):\n    for i in serial(0, n):\n        A[i] = A[i] + f32(1.0)\n"
     found = kernels(Texts(Trace(trace(parse(text)))))
     assert [(each.flops, each.bytes) for each in found] == [(None, None)]
+
+
+def test_what_kernels_became_is_not_read(tmp_path: Path) -> None:
+    Trace(trace(parse(MATMUL))).save(tmp_path / "f.trace")
+    made = Trace.load(tmp_path / "f.trace", LEVELS)
+    unread = [step.unread for step in made]
+    assert kernels(Texts(made)) == [KernelInfo("matmul", flops=2 * 64**3, bytes=4 * 64 * 64 * 4)]
+    assert [step.unread for step in made][-1] > 0
+    assert sum(step.unread for step in made) < sum(unread)
 
 
 def test_a_fused_kernel_knows_its_operators_and_the_nodes_of_the_model(tmp_path: Path) -> None:

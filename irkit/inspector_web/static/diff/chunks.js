@@ -1,14 +1,16 @@
-// Rows in chunks. Up to some thousands, all are filled, so that the browser's own search finds them.
+// Rows in chunks. Up to some thousands, all are filled, so that the browser's own search finds them:
+// the first at once, and the others once those are on the screen.
 // Above, only chunks near the visible part are filled; far above, only one page of rows is shown at a
 // time, because browsers do not draw elements that are taller than some million pixels.
 
 import { el, fill } from "../dom.js";
 import { rowsBetween } from "./rows.js";
 
-const CHUNK = 200;
+const CHUNK = 50;
+const FIRST = 3;
 const AT_ONCE = 20000;
 const PAGE = 200000;
-const HELD = 60;
+const HELD = 240;
 const ROW = 20;
 const NEAR = "1200px";
 const PAUSE = 40;
@@ -35,14 +37,16 @@ export class Chunks {
     for (let at = begin; at < end; at += CHUNK) chunks.push(this.empty(at, Math.min(end, at + CHUNK)));
     this.chunks = chunks;
     if (this.isLarge) await this.fill(chunks[0]);
-    else await this.fillAll();
+    else await this.fillFrom(0, FIRST);
     fill(this.table, this.pager(begin, end), ...chunks, this.pager(begin, end));
     if (this.isLarge) this.observe();
+    else this.later = setTimeout(() => this.finish().catch(() => null));
   }
 
   close() {
     this.observer?.disconnect();
     clearTimeout(this.waiting);
+    clearTimeout(this.later);
     this.near.clear();
     this.held.clear();
   }
@@ -55,9 +59,21 @@ export class Chunks {
     return chunk;
   }
 
-  async fillAll() {
-    const made = await this.make(rowsBetween(this.laid, 0, this.laid.total));
-    for (const chunk of this.chunks) chunk.innerHTML = made.slice(chunk.begin, chunk.end).join("");
+  async fillFrom(first, end) {
+    const chunks = this.chunks.slice(first, end);
+    if (!chunks.length) return;
+    const { begin } = chunks[0];
+    const made = await this.make(rowsBetween(this.laid, begin, chunks.at(-1).end));
+    for (const chunk of chunks) chunk.innerHTML = made.slice(chunk.begin - begin, chunk.end - begin).join("");
+  }
+
+  // Fill the chunks that are still empty, unless the text is large.
+  finish() {
+    if (this.isLarge) return Promise.resolve();
+    clearTimeout(this.later);
+    const { chunks } = this;
+    this.finishing ??= this.fillFrom(FIRST).then(() => { if (chunks.length > FIRST) this.onFilled(); });
+    return this.finishing;
   }
 
   pager(begin, end) {

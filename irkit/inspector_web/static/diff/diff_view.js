@@ -1,5 +1,6 @@
 // The difference, as rows in chunks that the browser lays out only when they come into view.
 
+import { Along } from "./along.js";
 import { Chunks } from "./chunks.js";
 import { byId, copyText, el, fill, plural } from "../dom.js";
 import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
@@ -13,6 +14,7 @@ export class DiffView {
     this.onLine = onLine;
     this.onChange = onChange;
     this.view = view;
+    this.along = new Along(view);
     this.inner = null;
     this.view.addEventListener("click", (event) => this.clicked(event));
     this.shown = 0;
@@ -30,6 +32,21 @@ export class DiffView {
     this.onChange();
   }
 
+  // Request a difference that will be shown, before the page draws what stands around it.
+  expect(left, right, names) {
+    const key = `${left} ${right} ${Boolean(names)}`;
+    if (this.expected?.key === key) return;
+    const coming = this.source.diff(left, right, names);
+    coming.catch(() => null);  // Whoever shows it hears of that.
+    this.expected = { key, coming };
+  }
+
+  diff(left, right, names) {
+    const { expected } = this;
+    this.expected = null;
+    return expected?.key === `${left} ${right} ${Boolean(names)}` ? expected.coming : this.source.diff(left, right, names);
+  }
+
   // Show the difference of two states; a response that comes too late is dropped.
   async show(left, right, options) {
     const mine = ++this.shown;
@@ -40,7 +57,7 @@ export class DiffView {
       if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
     }, 200);
     try {
-      const answer = await this.source.diff(left, right, options.names);
+      const answer = await this.diff(left, right, options.names);
       const blame = options.blame ? await this.source.blame(right, () => mine === this.shown) : null;
       if (mine !== this.shown) return;
       this.load(answer, left, right, options, blame);
@@ -65,6 +82,7 @@ export class DiffView {
     this.states = { left, right };
     this.known = { left: asMap(answer.left_lines), right: asMap(answer.right_lines) };
     this.opened = new Map();
+    this.along.reset();
     this.blame = blame && { steps: blame.map(([step]) => step), starts: laidOut(blame.map(([, count]) => ({ kind: "same", count }))).starts };
     this.changes = answer.rows.reduce((sum, row, at, all) => sum + (row[0] !== "=" && (at === 0 || all[at - 1][0] === "=") ? 1 : 0), 0);
     this.current = Math.min(current, this.changes - 1);
@@ -86,7 +104,7 @@ export class DiffView {
     this.chunks = chunks;
     fill(this.view, this.note(), table);
     this.onChange();
-    this.showRewrite();
+    await this.showRewrite();
     if (this.current >= 0) await this.goTo(this.current);
     await this.mark(this.options.line, this.options.scroll);
   }
@@ -119,6 +137,7 @@ export class DiffView {
   async fetchMissing(rows, side, known) {
     // Equal lines are the same on both sides, so one side is enough, unless names are ignored.
     if (side === "left" && (this.options.inline || !this.options.names)) rows = rows.filter((row) => row.kind !== "same");
+    rows = rows.filter((row) => !(markOf(row, side) >= 0));
     for (const [from, to] of missingLines(rows, side, known)) {
       for (let begin = from; begin <= to; begin += MOST_AT_ONCE) {
         const lines = await this.source.lines(this.states[side], begin, Math.min(to, begin + MOST_AT_ONCE - 1));
@@ -140,7 +159,7 @@ export class DiffView {
   codeHtml(row, side, known) {
     const line = row[side];
     if (!line) return '<span role="cell" class="code none"></span>';
-    const mark = side === "left" ? row.leftMark : row.rightMark;
+    const mark = markOf(row, side);
     const moved = this.options.inline ? row.moved : side === "left" ? row.leftMoved : row.rightMoved;
     let text = mark >= 0 ? this.answer.html[mark] : known[side].get(line) ?? known.right.get(row.right) ?? "";
     // Indentation is not marked.
@@ -199,6 +218,7 @@ export class DiffView {
       await this.chunks.reveal(placeOf(this.chunks.laid, line[0] === "L" ? "left" : "right", Number(line.slice(1))));
       if (line !== this.options.line) return;
     }
+    if (line && scroll) await this.chunks?.finish();
     this.view.querySelectorAll(".row.chosen").forEach((row) => row.classList.remove("chosen"));
     if (!line) return;
     const name = line[0] === "L" ? "left" : "right";
@@ -210,10 +230,11 @@ export class DiffView {
   }
 
   // Put what is known of the guilty rewrite under the first line that it made.
-  showRewrite() {
+  async showRewrite() {
     this.view.querySelector(".rewrite")?.remove();
-    const note = this.options.rewrite?.();
+    const note = this.options?.rewrite?.();
     if (!note) return;
+    await this.chunks?.finish();
     const plain = (text) => text.replace(/\s+/g, "");
     const row = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")].find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
     row?.after(note.element);
@@ -258,6 +279,7 @@ export class DiffView {
       await this.chunks.reveal(starts[rows.findIndex((row) => row.first === change)]);
       if (change !== this.current) return;
     }
+    await this.chunks?.finish();
     this.view.querySelectorAll(".row.current").forEach((row) => row.classList.remove("current"));
     const row = this.view.querySelector(`[data-change="${change}"]`);
     if (row) {
@@ -267,6 +289,9 @@ export class DiffView {
     this.onChange();
   }
 }
+
+// The index of the line with its changed words marked; it came with the difference.
+const markOf = (row, side) => (side === "left" ? row.leftMark : row.rightMark);
 
 // Machine code jumps between lines of the IR: go through these in their own order.
 function nextNative(rows, ahead, chosen) {

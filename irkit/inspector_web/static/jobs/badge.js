@@ -9,12 +9,13 @@ export const BADGES = {
   differs: ["≠", "other results", "The program computes something else after this pass."],
   races: ["⇄", "races", "Two iterations or threads that nothing orders touch one element after this pass."],
   outside: ["⤓", "out of bounds", "An access leaves its buffer after this pass."],
+  stopped: ["⧖", "stopped at its limit", "The program ends before this pass; after it, it was stopped at its limit."],
   failed: ["✕", "does not run", "The program runs before this pass but not after it."],
   unknown: ["?", "cannot tell", "This step could not be tried."],
   idle: ["○", "nothing to check", ""],
 };
 
-export const WRONG = new Set(["differs", "races", "outside", "failed"]);
+export const WRONG = new Set(["differs", "races", "outside", "stopped", "failed"]);
 
 export function isWrong(verdict) { return WRONG.has(verdict?.status); }
 

@@ -1,6 +1,6 @@
 // Edit the IR after the chosen pass, or the schedule that it chose, and run the rest of the passes on it.
 
-import { byId, el, fill, paused, plural } from "../dom.js";
+import { byId, el, errorParts, fill, paused, plural } from "../dom.js";
 import { runJob, runShown } from "./job.js";
 
 const KINDS = { ir: "IR", schedule: "Schedule" };
@@ -22,7 +22,7 @@ export class Edit {
     try {
       given = this.kept.get(key) ?? { before: await source.editable(run, step) };
     } catch (error) {
-      if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+      if (mine === view.shown) view.showMessage("error", ...errorParts(error));
       return;
     }
     if (mine !== view.shown) return;

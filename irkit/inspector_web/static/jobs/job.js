@@ -1,6 +1,6 @@
 // Jobs: start one on the server, show how far it is, cancel it.
 
-import { el, fill, plural } from "../dom.js";
+import { el, errorParts, fill, plural } from "../dom.js";
 
 const POLL_INTERVAL = 150;
 
@@ -31,6 +31,7 @@ export class JobError extends Error {
   constructor(info) {
     super(info.message);
     this.cancelled = info.state === "cancelled";
+    this.replay = info.replay;
   }
 }
 
@@ -68,7 +69,7 @@ export class JobProgress {
     if (this.said.textContent !== text) this.said.textContent = text;
     if (info.total) Object.assign(this.bar, { max: info.total, value: info.done });
     else this.bar.removeAttribute("value");
-    this.elapsed.textContent = `${Math.round(info.seconds)} s`;
+    this.elapsed.textContent = `${Math.round(info.seconds)} s${info.limit ? ` of at most ${info.limit} s` : ""}`;
     this.button.title = `${plural(Math.round(info.seconds), "second")} so far`;
   }
 }
@@ -87,7 +88,7 @@ export async function shownIn(place, title, work) {
     fill(place);
     return made;
   } catch (error) {
-    fill(place, el("p", { class: error.cancelled ? "note" : "error", role: "alert" }, error.message));
+    fill(place, el("div", { class: error.cancelled ? "note" : "error", role: "alert" }, ...errorParts(error)));
     return null;
   }
 }

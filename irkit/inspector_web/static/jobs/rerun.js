@@ -1,6 +1,6 @@
 // The passes of a run, to switch off, move, change options, and run again as a new run.
 
-import { byId, el, fill } from "../dom.js";
+import { byId, el, errorParts, fill } from "../dom.js";
 import { runShown } from "./job.js";
 
 export class Rerun {
@@ -19,7 +19,7 @@ export class Rerun {
     try {
       if (!this.plans.has(key)) this.plans.set(key, withDefaults(await source.plan(run, fn)));
     } catch (error) {
-      if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+      if (mine === view.shown) view.showMessage("error", ...errorParts(error));
       return;
     }
     if (mine !== view.shown) return;

@@ -1,6 +1,6 @@
 // What cannot be done here stays visible: a click says why, and which command does it.
 
-import { byId, copyText, el, fill } from "../dom.js";
+import { byId, commandLine, el, fill } from "../dom.js";
 import { placeBelow } from "../navigation/menus.js";
 
 const BUTTONS = ["check-button", "rerun-button", "upload", "edit-button"];
@@ -45,8 +45,7 @@ export class Unavailable {
 
   show(button) {
     const { said, command } = whyNot(this.page) ?? NO_EDITS;
-    const copy = command ? el("button", { type: "button", title: "Copy the command", "aria-label": "Copy the command", onclick: () => copyText(command, copy) }, "Copy") : null;
-    fill(this.menu, el("p", { role: "status" }, said), command ? el("p", { class: "command" }, el("code", {}, command), copy) : null);
+    fill(this.menu, el("p", { role: "status" }, said), commandLine("", command));
     placeBelow(button, this.menu);
     this.menu.showPopover();
   }

@@ -6,7 +6,7 @@ import { BADGES, badgeOf, WRONG } from "./badge.js";
 import { followJob, knownJobs, runShown, JobProgress } from "./job.js";
 
 const UNKNOWN = { status: "unknown", text: "What this pass changed is not known: the dump has no IR from before it, or none after it." };
-const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", races: "with races", outside: "out of bounds", failed: "that do not run", unknown: "not known" };
+const COUNTED = { exact: "same", close: "same up to rounding", differs: "with other results", races: "with races", outside: "out of bounds", stopped: "stopped at their limit", failed: "that do not run", unknown: "not known" };
 
 export class Verdicts {
   constructor(page, place) {

@@ -67,7 +67,7 @@ function keysOf(page) {
     v: ready(() => { const shows = page.shows.filter((each) => each !== "rerun" && each !== "edit"); moves.goShow(shows[(shows.indexOf(page.place.show ?? "") + 1) % shows.length]); }),
     e: ready(page.unavailable.unless(() => moves.goShow(page.place.show === "rerun" ? "" : "rerun"))),
     E: ready(page.unavailable.unless(Object.assign(() => moves.goShow(page.place.show === "edit" ? "" : "edit"), { edits: true }))),
-    d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")),
+    d: ready(() => toggleDetails(page)), z: ready(() => moves.flip("wrap")), "<": () => page.view.along.step(-1), ">": () => page.view.along.step(1),
     G: ready(() => moves.goGraph(page.place.fn)),
     0: ready(() => moves.goShow("overview")),
     ...Object.fromEntries(Object.entries(page.runJobs.keys()).map(([key, action]) => [key, ready(action)])),

@@ -11,6 +11,6 @@ export function showCrumbs(page) {
   const apart = () => el("span", { class: "crumb-apart", "aria-hidden": "true" }, "›");
   const kernel = el("button", { type: "button", class: "crumb", title: `${place.fn}: its first change`, onclick: () => moves.goKernel(place.fn) }, page.labelOf(place.fn));
   const pass = el("button", { type: "button", class: "crumb", "aria-current": "page", onclick: () => moves.goShow("") }, page.step.name);
-  const graph = page.run.infos?.get(place.fn)?.values?.length ? el("button", { type: "button", class: "crumb in-graph", title: "Its group in the graph (G)", "aria-label": "Its group in the graph", onclick: () => moves.goGraph(place.fn) }, "⌗") : null;
+  const graph = page.run.infos?.get(place.fn)?.values?.length ? el("button", { type: "button", class: "crumb in-graph", title: "Its group in the graph (G)", onclick: () => moves.goGraph(place.fn) }, "in the graph") : null;
   fill(byId("crumbs"), apart(), kernel, graph, apart(), pass);
 }

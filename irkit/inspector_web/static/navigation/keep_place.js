@@ -1,5 +1,7 @@
 // Keep the place when the runs are replaced: by phase and pass, since steps can have new numbers.
 
+import { stageName } from "../panels/pickers.js";
+
 // Identify a step in any run: by function, level, phase and pass, and its count among equal ones.
 function nameOfStep(run, step) {
   const row = run?.steps[step];
@@ -40,4 +42,15 @@ export function keepPlace(old, overview, place) {
   if (run === null) return { run: null, step: null, from: null, beside: null };
   const step = stepOfName(runs[run], nameOfStep(old.runs[place.run], place.step));
   return { run, step, from: sameStage(old, runs, place.from), beside: sameRun(old, runs, place.beside) };
+}
+
+// The parts of a place that do not exist here, in words.
+export function missingParts(overview, { run, step, fn, from }) {
+  const here = overview.runs[run ?? 0];
+  return [
+    run !== null && !here ? `run ${run + 1}` : "",
+    here && step !== null && !here.steps[step] ? `pass ${step}` : "",
+    here && fn && step === null && !here.functions.some((each) => each.name === fn) ? `kernel “${fn.slice(0, 80)}”` : "",
+    here && from && !stageName(overview, from) ? "the stage to compare from" : "",
+  ].filter(Boolean);
 }

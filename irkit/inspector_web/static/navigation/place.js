@@ -38,6 +38,8 @@ export function writePlace(place) {
 export function showPlace(place, isNew) {
   const hash = writePlace(place);
   if (hash === location.hash) return;
-  if (isNew) history.pushState(null, "", hash);
-  else history.replaceState(null, "", hash);
+  try {
+    if (isNew) history.pushState(null, "", hash);
+    else history.replaceState(null, "", hash);
+  } catch { /* A frame of a notebook has no address. */ }
 }

@@ -1,6 +1,6 @@
 // The right side: all there is to say of the chosen pass, and of the chosen line.
 
-import { byId, copyText, el, fill, milliseconds, plural } from "../dom.js";
+import { byId, commandLine, el, fill, milliseconds, plural } from "../dom.js";
 
 function part(title, ...content) {
   return el("section", {}, el("h3", {}, title), ...content);
@@ -89,8 +89,7 @@ function rulesPart(info) {
 }
 
 function failurePart(info) {
-  const button = el("button", { type: "button", class: "copy", title: "Copy the command", "aria-label": "Copy the command", onclick: () => copyText(info.replay, button) }, "Copy");
-  const copy = info.replay ? el("p", { class: "command" }, "See it again: ", el("code", {}, info.replay), " ", button) : null;
+  const copy = commandLine("See it again:", info.replay);
   const trace = info.traceback ? el("details", {}, el("summary", {}, "Traceback"), el("pre", { tabindex: 0 }, info.traceback)) : null;
   return el("section", { class: "failure" }, el("h3", {}, "This pass failed"), el("pre", { tabindex: 0 }, info.failure), copy, trace);
 }

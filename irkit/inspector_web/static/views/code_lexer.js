@@ -17,6 +17,7 @@ const UNREAD = {
   llvm: /^\s*(?:source_filename|target |attributes |declare |; ModuleID|!|$)/,
   assembly: /^\s*(?:\.(?!L\w*:)[a-z_]\w*\b(?!:)|$)/,
 };
+const LABEL = /^[\w.$]+:/;
 const DATA = /^\s*\.(?:long|quad|byte|short|zero|asciz|ascii)\b/;
 
 export function tokensOf(kind, text) {
@@ -37,6 +38,13 @@ export function tokensOf(kind, text) {
 
 export function isRead(kind, text) {
   return kind === "assembly" ? !UNREAD.assembly.test(text) || DATA.test(text) : !UNREAD.llvm.test(text);
+}
+
+// Lines of assembly with the constants that it loads, and their labels, behind the code.
+export function dataLast(rows) {
+  const isData = rows.map(({ text }) => DATA.test(text));
+  for (let at = rows.length - 2; at >= 0; at--) isData[at] ||= isData[at + 1] && LABEL.test(rows[at].text);
+  return [...rows.filter((_, at) => !isData[at]), ...rows.filter((_, at) => isData[at])];
 }
 
 export function colouredLine(kind, text) {

@@ -1,7 +1,7 @@
 // LLVM's own passes on a stage: a list, and beside it the difference of the chosen pass.
 
 import { DiffView } from "../diff/diff_view.js";
-import { el, fill, plural } from "../dom.js";
+import { el, errorParts, fill, plural } from "../dom.js";
 import { TextChain } from "../diff/text_chain.js";
 import { runJob, JobProgress } from "../jobs/job.js";
 
@@ -16,7 +16,7 @@ export async function showLlvmPasses(source, view, given) {
     view.inner = new LlvmView(view, made, given);
     await view.inner.choose(given.llvm ?? 0);
   } catch (error) {
-    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", ...errorParts(error));
   }
 }
 

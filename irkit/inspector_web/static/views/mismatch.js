@@ -1,6 +1,6 @@
 // The wrong elements of a step: a picture of the error, slice by slice, and who wrote the first one.
 
-import { el, fill, plural } from "../dom.js";
+import { el, errorParts, fill, plural } from "../dom.js";
 import { runJob, JobProgress } from "../jobs/job.js";
 import { copyable } from "./rewrites.js";
 
@@ -18,7 +18,7 @@ export async function showMismatch(source, view, given) {
     if (!made.slices?.length) { view.showMessage("empty", el("p", {}, made.note)); return; }
     view.inner = new MismatchView(view, { at: [], before: {}, after: {}, shape: [], ...made }, given);
   } catch (error) {
-    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", ...errorParts(error));
   }
 }
 

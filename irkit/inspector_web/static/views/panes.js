@@ -1,7 +1,7 @@
 // Loop IR, LLVM IR and assembly side by side, in step: a colour a line, and hover lights it in all.
 
 import { el, fill } from "../dom.js";
-import { colouredLine, isRead } from "./code_lexer.js";
+import { colouredLine, dataLast, isRead } from "./code_lexer.js";
 import { whatItDoes } from "./mnemonics.js";
 
 const CODE_CHUNK = 400;
@@ -49,8 +49,9 @@ function head(panes, above, onPanes) {
 }
 
 function pane(name, code, bands) {
-  const rows = name === "ir" ? code.ir.map((html, at) => ({ html, from: at + 1 }))
+  const read = name === "ir" ? code.ir.map((html, at) => ({ html, from: at + 1 }))
     : code[name].text.map((text, at) => ({ text, from: code[name].lines[at] })).filter(({ text }) => isRead(name === "assembly" ? name : "llvm", text));
+  const rows = name === "assembly" ? dataLast(read) : read;
   const list = el("div", { class: "lines native pane-lines", tabindex: 0, role: "region", "aria-label": PANES[name] });
   for (let at = 0; at < rows.length; at += CODE_CHUNK) {
     const chunk = el("div", { class: "chunk" });

@@ -2,7 +2,7 @@
 
 import { DiffView } from "../diff/diff_view.js";
 import { TextChain } from "../diff/text_chain.js";
-import { copyText, el, fill, milliseconds, plural } from "../dom.js";
+import { copyText, el, errorParts, fill, milliseconds, plural } from "../dom.js";
 import { runJob, JobProgress } from "../jobs/job.js";
 
 // Show them in place of the difference; `view` tells which request was the last.
@@ -19,7 +19,7 @@ export async function showRewrites(source, view, given) {
     view.inner = new RewritesView(view, made, { ...given, rules: info.rules, ask, editor: { file: info.source?.file, button: given.editor } });
     await view.inner.goTo(given.rewrite || given.guilty || made.states[0].first);
   } catch (error) {
-    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", ...errorParts(error));
   }
 }
 
@@ -91,7 +91,7 @@ class RewritesView {
       this.load(made);
       await this.show(0);
     } catch (error) {
-      fill(this.about, el("p", { class: "error", role: "alert" }, error.message));
+      fill(this.about, el("div", { class: "error", role: "alert" }, ...errorParts(error)));
     }
   }
 }

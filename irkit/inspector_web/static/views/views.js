@@ -1,6 +1,6 @@
 // Other views of a step: its loop nest, its graph, and what LLVM makes of it.
 
-import { el, fill } from "../dom.js";
+import { el, errorParts, fill } from "../dom.js";
 import { costView } from "./cost.js";
 import { graphPage } from "./graph_page.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
@@ -35,7 +35,7 @@ export async function showOther(show, source, view, given) {
     fill(view.view, made);
     made.querySelector(".chosen")?.scrollIntoView({ block: "center" });
   } catch (error) {
-    if (mine === view.shown) view.showMessage("error", el("p", {}, error.message));
+    if (mine === view.shown) view.showMessage("error", ...errorParts(error));
   }
 }
 

@@ -6,17 +6,20 @@ primitives, never code. The result is a new run whose first step is the edit: a 
 compares the edited program with the one that it replaces.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from irkit.core import Function, InputError, ScheduleError
+from irkit.core import Function, InputError, IRModule
 from irkit.debug import remarks, trace_step
+from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.jobs.chosen_steps import refuse_text
+from irkit.inspector_web.jobs.edits.edited_text import Editable, level_of, read_text, scheduled
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.rerun import LIMITS, PlacedPasses, load_passes, run_passes
+from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.record.restore import restore
 from irkit.inspector_web.record.step_recorder import (
@@ -35,15 +38,12 @@ from irkit.inspector_web.runs.pass_plan import (
 )
 from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
-from irkit.ir import LOOP_LEVEL, Buffer, PrimFunc, parse, script
+from irkit.ir import PrimFunc
 from irkit.processes import Limits
-from irkit.schedule import Schedule, read_schedule
-from irkit.transform import PassFailed, Step, Trace, VerificationFailed, list_problems
+from irkit.transform import IR, PassFailed, Step, Trace
 
 MOST_TEXT = 1 << 19
 """Of an edited function. Units: characters."""
-FILE = "edited"
-"""The name of the text in errors."""
 _SCHEDULE = "the schedule, over sch = irkit.Schedule(func):\n"
 
 EditKind = Literal["ir", "schedule"]
@@ -61,10 +61,11 @@ class EditRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EditInput(msgspec.Struct, frozen=True, eq=False):
-    """What is edited: the step, and the passes after it."""
+    """What is edited: the step, what a graph stands in a module with, and the passes after it."""
 
     run: Run
     step: Step
+    module: tuple[Function, ...]
     asked: EditRequest
     left: tuple[PassPlacement, ...]
     phases: tuple[tuple[str, int, str], ...]
@@ -81,7 +82,7 @@ class EditableText(msgspec.Struct, frozen=True):
 def editable(run: Run, number: int) -> EditableText:
     """Return the IR after a step as text. Raises: InputError with the reason why it is none."""
     step = _editable_step(run, number)
-    assert isinstance(step.after, PrimFunc)
+    assert isinstance(step.after, Function)
     lines = run.texts.table.text(run.texts.of_function(step.after).ids)
     found = [each.text for each in remarks([step]) if each.text.startswith(_SCHEDULE)]
     return EditableText("\n".join(lines) + "\n", found[0][len(_SCHEDULE) :] if found else "")
@@ -94,10 +95,10 @@ def _editable_step(run: Run, number: int) -> Step:
             "this pass failed, so there is no IR after it; edit that after an earlier one"
         )
     step = run.trace[number]
-    if not isinstance(step.after, PrimFunc) or not isinstance(step.before, PrimFunc):
+    if not isinstance(step.after, Editable) or not isinstance(step.before, Editable):
         raise InputError(
-            "one loop function at a time can be edited, and this step is on a graph or a module",
-            hint="Choose a kernel, and a pass on it.",
+            "one function at a time can be edited, and this step is on a whole module",
+            hint="Choose the graph or a kernel, and a pass on it.",
         )
     return step
 
@@ -110,20 +111,39 @@ def find(workspace: Workspace, asked: EditRequest) -> EditInput:
         raise InputError(
             f"the text has {len(asked.text):,} characters; at most {MOST_TEXT:,} are read"
         )
-    own = [each for each in run.trace if each.function == step.function]
+    whole = isinstance(step.after, GraphFunc)
+    own = [each for each in run.trace if whole or each.function == step.function]
     left = list(placements_of_steps(each for each in own if each.index > step.index))
     failure = run.loaded.failure
-    if failure is not None and failure.function == step.function:
+    if failure is not None and (whole or failure.function == step.function):
         left += run.loaded.left
-    phases = phases_of((placement_of_step(step), *left), own, False)
+    phases = phases_of((placement_of_step(step), *left), own, whole)
     named = tuple((each.level, each.number, each.name) for each in phases)
-    return EditInput(run, step, asked, tuple(left), named, workspace.pass_limits)
+    module = _module_at(run.trace, step) if whole else ()
+    return EditInput(run, step, module, asked, tuple(left), named, workspace.pass_limits)
+
+
+def _module_at(trace: Trace, step: Step) -> tuple[Function, ...]:
+    """Return the functions of the module after a step on one of its graphs."""
+    found: dict[str, Callable[[], Function]] = {}
+    for each in trace:
+        if each.level is not GRAPH_LEVEL:
+            continue
+        for state in each.states("before"):
+            found.setdefault(state.name, state.read)
+        if each.index <= step.index:
+            after = {state.name: state.read for state in each.states("after")}
+            found = found | after if each.function else after
+        elif not each.function:
+            break  # Other functions appear there.
+    return tuple(read() for read in found.values())
 
 
 def send(found: EditInput, folder: Path) -> tuple[object, ...]:
     """Write the step to a file, and return the arguments of ``edit``."""
     path = str(folder / "given.trace")
-    Trace((found.step,)).save(path)
+    module = [trace_step(level_of(func), func) for func in found.module]
+    Trace((found.step, *module)).save(path)
     left = found.left if found.asked.go else ()
     source = found.run.loaded.source
     return path, found.asked, source, left, found.phases, found.limits, str(folder)
@@ -143,61 +163,36 @@ def edit(
     Raises: IRKitError that says where the text is wrong, or why a primitive is refused.
     """
     report_progress("reading the text")
-    step = Trace.load(path, LEVELS)[0]
-    assert isinstance(step.before, PrimFunc)
-    assert isinstance(step.after, PrimFunc)
-    made = _scheduled(step.before, asked.text) if asked.kind == "schedule" else _parsed(asked.text)
-    _check(made, step.after)
+    step, *others = Trace.load(path, LEVELS)
+    old = step.after
+    assert isinstance(old, Editable)
+    if asked.kind == "schedule":
+        assert isinstance(step.before, PrimFunc)
+        made: Editable = scheduled(step.before, asked.text)
+    else:
+        # The numbers of large constants are needed to run, and not to read.
+        if asked.go and source is not None:
+            fill_constants((step, *others), source)
+        made = read_text(asked.text, old)
     if not asked.go:
         return None
     recorder = StepRecorder(Path(folder))
     what = "edited schedule" if asked.kind == "schedule" else "edited IR"
     about = {"phase": step.phase, "phase_name": step.phase_name, "function": step.function}
-    first = trace_step(LOOP_LEVEL, step.after, name=EDIT, pass_text=what, after=made, **about)
+    first = trace_step(level_of(made), old, name=EDIT, pass_text=what, after=made, **about)
     recorder.groups.append(StepGroup([first], set()))
+    given: IR = made
+    if others:
+        module = {each.function: each.after for each in others if isinstance(each.after, Function)}
+        given = IRModule(module | {made.name: made})
     loaded: PlacedPasses = load_passes(left, source)
     if loaded:
         try:
             with record_steps(recorder, limits):
-                run_passes(made, loaded, phases)
+                run_passes(given, loaded, phases)
         except PassFailed:
             pass  # Its group holds the failure.
     return TraceRecording(tuple(save_traces(recorder, "edited")), ())
-
-
-def _parsed(text: str) -> PrimFunc:
-    return parse(text, file=FILE)
-
-
-def _scheduled(func: PrimFunc, text: str) -> PrimFunc:
-    schedule = Schedule(func)
-    trace = read_schedule(text, file=FILE)
-    try:
-        for _ in schedule.replaying(trace):  # Not replay, which keeps what was legal in the cache.
-            pass
-    except ScheduleError as error:
-        notes = "\n".join(getattr(error, "__notes__", ()))
-        raise ScheduleError(f"{error.message}\n{notes}".rstrip(), hint=error.hint) from None
-    return schedule.func
-
-
-def _check(made: PrimFunc, old: Function) -> None:
-    if made.name != old.name:
-        raise InputError(f"the function is named {made.name!r}; expected {old.name!r}")
-    problems = tuple(LOOP_LEVEL.verify(made))
-    if problems:
-        raise VerificationFailed("this IR is invalid", problems, hint=list_problems(problems))
-    assert isinstance(old, PrimFunc)
-    if _types(made) != _types(old):
-        raise InputError("the function has other parameters; only its body can be edited")
-
-
-def _types(func: PrimFunc) -> list[tuple[str, list[str]]]:
-    shapes = [param.shape if isinstance(param, Buffer) else () for param in func.params]
-    return [
-        (str(param.dtype), [script(dim) for dim in shape])
-        for param, shape in zip(func.params, shapes, strict=True)
-    ]
 
 
 def take(sink: RunSink, found: EditInput, made: TraceRecording | None) -> dict[str, object]:

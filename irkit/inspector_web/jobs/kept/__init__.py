@@ -1,0 +1,8 @@
+"""Failed jobs in folders, from which they run again."""
+
+from irkit.inspector_web.jobs.kept.job_folder import (
+    bug_text as bug_text,
+    is_job_folder as is_job_folder,
+    keep_job as keep_job,
+    replay_job as replay_job,
+)

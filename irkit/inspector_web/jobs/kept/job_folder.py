@@ -1,0 +1,174 @@
+"""A failed job in a folder of its own, from which it runs again: ``irkit replay`` does that.
+
+The folder holds the arguments and the trace of the run that the job was about. Jobs that the child
+refused with a reason are not kept: the reason tells all.
+"""
+
+import hashlib
+import os
+import secrets
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from irkit.core import FormatError, IRKitError
+from irkit.inspector_web.jobs.job import JobKind
+from irkit.inspector_web.record.restore import load_trace
+from irkit.inspector_web.record.tempdirs import make_tempdir
+from irkit.inspector_web.runs.run import LoadedTrace, Run, Source
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.processes import Child, ChildDied, Limits
+
+PREFIX = "irkit-job-"
+JSON_NAME, TRACE_NAME = "job.json", "run.trace"
+MOST_JSON = 4 << 20
+"""Of the description in a folder. Units: bytes."""
+
+Outcome = Literal["same", "gone", "different"]
+
+
+class JobSource(msgspec.Struct, frozen=True):
+    """The file that the run of a job was made from."""
+
+    kind: Literal["model", "text", "script", "dump"]
+    path: str
+    shapes: dict[str, list[int | str]]
+    converters: list[str]
+
+
+class KeptJob(msgspec.Struct, frozen=True):
+    """A job that failed, and how; its run is number 0."""
+
+    kind: str
+    arguments: dict[str, Any]
+    message: str
+    seconds: float | None
+    memory: int | None
+    source: JobSource | None = None
+    format: int = 1
+
+
+class ReplayedJob(msgspec.Struct, frozen=True):
+    """How a job ended that ran again, and what it said then and now."""
+
+    outcome: Outcome
+    expected: str
+    found: str
+
+
+def keep_job(
+    kind: str, arguments: bytes, workspace: Workspace, limits: Limits, message: str
+) -> str:
+    """Write a job into a folder below the current one, and return the command that runs it again;
+    an empty string if it cannot run alone."""
+    given: dict[str, Any] = msgspec.json.decode(arguments)
+    found = _run_of(given, workspace)
+    if found is None or found.loaded.failure is not None:
+        return ""
+    source = found.loaded.source
+    if source is not None and source.values:
+        return ""
+    kept = KeptJob(
+        kind, given, message, limits.seconds, limits.memory, _source_of(source) if source else None
+    )
+    text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
+    final = Path(PREFIX + hashlib.sha256(text).hexdigest()[:12])
+    partial = Path(f".{PREFIX}{secrets.token_hex(8)}.partial")
+    try:
+        if not final.exists():
+            partial.mkdir()
+            (partial / JSON_NAME).write_bytes(text)
+            found.trace.save(partial / TRACE_NAME)
+            partial.rename(final)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return f"irkit replay {shlex.quote(str(final.absolute()))}"
+
+
+def _run_of(given: dict[str, Any], workspace: Workspace) -> Run | None:
+    """Return the run that arguments are about, and make them say that it is number 0."""
+    if isinstance(given.get("run"), int):
+        number, given["run"] = given["run"], 0
+    elif isinstance(given.get("state"), str):
+        first, _, rest = given["state"].partition(".")
+        number, given["state"] = int(first), f"0.{rest}"
+    else:
+        return None
+    return workspace.run(number)
+
+
+def _source_of(source: Source) -> JobSource:
+    shapes = {name: list(shape) for name, shape in source.shapes.items()}
+    return JobSource(source.kind, os.path.abspath(source.path), shapes, list(source.converters))
+
+
+def is_job_folder(folder: str | os.PathLike[str]) -> bool:
+    """Return True if a folder holds a job."""
+    return (Path(folder) / JSON_NAME).is_file()
+
+
+def replay_job(
+    folder: str | os.PathLike[str],
+    kinds: Mapping[str, JobKind],
+    *,
+    seconds: float | None = None,
+    memory: int | None = None,
+) -> ReplayedJob:
+    """Run the job of a folder again in a child, under the limits with which it failed.
+
+    Raises: FormatError if the folder is damaged; IRKitError if the job is refused.
+    """
+    kept = _read(Path(folder))
+    kind = kinds.get(kept.kind)
+    if kind is None:
+        raise FormatError(f"{folder} holds a job of the unknown kind {kept.kind[:40]!r}")
+    limits = Limits(seconds or kept.seconds, memory or kept.memory)
+    run = LoadedTrace(load_trace(str(Path(folder) / TRACE_NAME)), "", source=_restored(kept.source))
+    given = msgspec.convert(kept.arguments, kind.arguments)
+    found = kind.find(Workspace([run]), given)
+    with Child(limits) as child:
+        error = _error_of(child, kind, found)
+    said = "" if error is None else error
+    outcome: Outcome = "gone" if error is None else "same" if said == kept.message else "different"
+    return ReplayedJob(outcome, kept.message, said)
+
+
+def _error_of(child: Child, kind: JobKind, found: object) -> str | None:
+    folder = make_tempdir(child, "replay")
+    try:
+        child.call(kind.run, *kind.send(found, folder))
+    except ChildDied as error:
+        return f"The job {error.message}"
+    except IRKitError as error:
+        return str(error)
+    except Exception as error:
+        return bug_text(error)
+    return None
+
+
+def bug_text(error: Exception) -> str:
+    """Return what is said of an error that a job must not raise."""
+    return f"This is a bug in irkit: {type(error).__name__}: {error}"
+
+
+def _restored(source: JobSource | None) -> Source | None:
+    if source is None:
+        return None
+    converters: Sequence[str] = source.converters
+    return Source(source.kind, source.path, shapes=source.shapes, converters=tuple(converters))
+
+
+def _read(folder: Path) -> KeptJob:
+    try:
+        data = (folder / JSON_NAME).read_bytes()
+        if len(data) > MOST_JSON:
+            raise FormatError(f"{folder / JSON_NAME} has {len(data)} bytes; at most {MOST_JSON}")
+        return msgspec.json.decode(data, type=KeptJob)
+    except OSError as error:
+        raise FormatError(f"{folder / JSON_NAME} cannot be read: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise FormatError(f"{folder / JSON_NAME} is damaged: {error}") from error

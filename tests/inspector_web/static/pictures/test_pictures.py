@@ -1,0 +1,69 @@
+"""Ten views look as they did: each is compared with a picture that is kept."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from irkit.inspector_web.server.http_server import Server
+from tests.inspector_web.browser import served
+from tests.inspector_web.pages import opened
+from tests.inspector_web.static.pictures.__main__ import given_files
+from tests.inspector_web.static.pictures.shots import (
+    HERE,
+    MOST_APART,
+    VIEWS,
+    Picture,
+    apart,
+    read_png,
+    take,
+    write_png,
+)
+
+
+def kept(name: str) -> Picture:
+    return read_png((HERE / "taken" / f"{name}.png").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, Server]]:
+    with (
+        served(opened(*given_files("matmul"))) as matmul,
+        served(opened(*given_files("model"))) as model,
+    ):
+        yield {"matmul": matmul, "model": model}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_looks_as_it_did(
+    name: str,
+    browser: Browser,
+    servers: dict[str, Server],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    view = VIEWS[name]
+    found = take(browser, servers[view.file].address, view)
+    file = tmp_path_factory.getbasetemp() / f"{name}.png"
+    file.write_bytes(write_png(found))
+    share = apart(found, kept(name))
+    assert share <= MOST_APART, (
+        f"{share:.2%} of {name} differs from the picture that is kept; see {file}, and if it is as "
+        "meant: python -m tests.inspector_web.static.pictures"
+    )
+
+
+def test_no_two_views_are_taken_for_each_other_and_a_lost_panel_is_noticed() -> None:
+    pictures = {name: kept(name) for name in VIEWS}
+    for name, picture in pictures.items():
+        others = [other for at, other in pictures.items() if at != name]
+        assert min(apart(picture, other) for other in others) > 2 * MOST_APART, name
+    harmed = np.array(pictures["difference"])
+    harmed[:30, -60:] = harmed[0, 0]  # The buttons at the top right.
+    assert apart(harmed, pictures["difference"]) > MOST_APART
+    assert apart(pictures["difference"], pictures["difference-phone"]) == 1.0
+
+
+def test_a_picture_reads_as_it_was_written() -> None:
+    picture = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+    assert np.array_equal(read_png(write_png(picture)), picture)
