@@ -153,6 +153,7 @@ from irkit.graph.sizes.kernel_sizes import (
 )
 from irkit.graph.state import (
     APPENDS as APPENDS,
+    UPDATES as UPDATES,
     StatePair as StatePair,
     caches_of as caches_of,
     computed_at as computed_at,

@@ -25,7 +25,7 @@ from irkit.graph.nodes import (
 )
 from irkit.graph.ops import Array, op_spec
 from irkit.graph.sizes.kernel_sizes import kernel_sizes
-from irkit.graph.state import APPENDS
+from irkit.graph.state import APPENDS, UPDATES
 from irkit.graph.types import TensorType, TupleType
 from irkit.ir import (
     Buffer,
@@ -252,6 +252,9 @@ class _Machine:
         if isinstance(axis, int):
             before = (slice(None),) * axis + (slice(0, narrowed[0].shape[axis]),)
             outputs[0][before] = narrowed[0]
+        number = dict(target.attrs).get(UPDATES)
+        if isinstance(number, int):
+            outputs[0][...] = narrowed[number]
         arrays = [*narrowed, *outputs]
         if given_strides:
             arrays = [_in_place(*each, known) for each in zip(buffers, arrays, strict=True)]

@@ -211,7 +211,8 @@ class Model:
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
             raise MemoryError(f"{kernel} could not allocate its buffers")
-        raise IRKitError(f"{kernel} stopped at assertion {own} of its code")
+        message = self.plan.messages[call.kernel][own - 1]
+        raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {message}")
 
     def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
         names = [spec.name for spec in self.plan.inputs]

@@ -22,6 +22,7 @@ from irkit.codegen import (
 )
 from irkit.core import ALIGNMENT, IRKitError, IRModule, UniqueNames
 from irkit.graph import (
+    UPDATES,
     Bind,
     Constant,
     GraphFunc,
@@ -307,12 +308,19 @@ class _ExecutorPlanner:
                 continue
             param, tensor = self.func.params[pair.param], results[pair.result]
             at = computed_at(self.func, tensor.value)
-            later = self.func.body.bindings[at:]
-            if any(param in used_inside(bind.step) for bind in later):
+            if any(self._reads(bind, param) for bind in self.func.body.bindings[at:]):
                 self.places[tensor] = TensorPlace("arena", end)
                 room = self.sizes.aligned(self._bytes(tensor), "the memory of a call")
                 end = self.sizes.sum(end, room, "the memory of a call")
         return end
+
+    def _reads(self, bind: Bind, param: Value) -> bool:
+        """Return True if a step reads a parameter, unless its kernel updates it in place."""
+        step = bind.step
+        if isinstance(step, Invoke) and step.args.count(param) == 1:
+            updated = dict(self.module[step.function].attrs).get(UPDATES)
+            return updated != step.args.index(param)
+        return param in used_inside(step)
 
     def _place_outputs(self, results: Sequence[_Tensor]) -> tuple[Copy, ...]:
         """Place outputs so that kernels write them directly; return copies for the others."""
