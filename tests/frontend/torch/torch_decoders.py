@@ -4,6 +4,7 @@ long tests and the scripts that make programs import this file, because it needs
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -99,3 +100,33 @@ class Decoder(nn.Module):
         for block in self.blocks:
             x = block(x, position)
         return self.head(self.norm(x))
+
+
+DECODERS: dict[str, type[nn.Module]] = {"gpt_decoder": GPTBlock, "llama_decoder": LlamaBlock}
+TOKENS = 32
+
+
+def decoder(name: str, size: int = 8, capacity: int = 40) -> nn.Module:
+    """Make a small decoder from one seed."""
+    torch.manual_seed(0)
+    made = Decoder(DECODERS[name], tokens=16, size=size, heads=2, layers=2, capacity=capacity)
+    return made.eval()
+
+
+def exported_decoder(name: str, **how: int) -> Any:
+    """Export a decoder of that name."""
+    first = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
+    with torch.no_grad():
+        return torch.export.export(decoder(name, **how), first)
+
+
+def decoded(name: str) -> tuple[Any, Any]:
+    """Return the tokens that a decoder was given one by one, each the likeliest of what it returned
+    before, and what it returned for each."""
+    model, tokens, logits = decoder(name), [3], list[Any]()
+    with torch.no_grad():
+        for at in range(TOKENS):
+            found = model(torch.tensor([[tokens[-1]]]), torch.tensor([at]))
+            logits.append(found[0, 0].numpy())
+            tokens.append((int(found.argmax()) + at) % 16)
+    return np.array(tokens[:TOKENS]), np.stack(logits)
