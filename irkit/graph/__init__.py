@@ -148,6 +148,9 @@ from irkit.graph.sizes.dimensions import (
     merged as merged,
     with_dimensions as with_dimensions,
 )
+from irkit.graph.sizes.kernel_arguments import (
+    kernel_arguments as kernel_arguments,
+)
 from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
 )

@@ -107,6 +107,10 @@ def state_problems(func: GraphFunc) -> Iterator[tuple[str, Node]]:
         yield error.message, func
         return
     results = results_of(func)
+    nested = [result.name for result in results if not isinstance(result.type, TensorType)]
+    if pairs and nested:
+        yield f"state numbers results that are tensors, and {nested[0]!r} holds several", func
+        return
     for pair in pairs:
         if not (0 <= pair.param < len(func.params) and 0 <= pair.result < len(results)):
             message = (
