@@ -48,6 +48,14 @@ def test_tokens_are_appended_until_the_cache_is_full() -> None:
     np.testing.assert_array_equal(cache.array, before)
 
 
+def test_a_profile_leaves_a_cache_alone_and_does_not_fill_it() -> None:
+    model = irkit.compile(parse_module(TEXT), state=STATE)
+    cache = irkit.Cache(np.zeros((2, 5, 3), np.float32), 4)
+    model.profile({"past": cache, "x": rows(0)}, runs=3)
+    assert cache.length == 4
+    assert not np.any(cache.array)
+
+
 def test_the_bytes_written_for_a_token_do_not_depend_on_the_length() -> None:
     for capacity in (5, 4096):
         model = irkit.compile(parse_module(TEXT), state={"past": ("present", 1, capacity)})
