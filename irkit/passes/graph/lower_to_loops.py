@@ -40,14 +40,13 @@ from irkit.graph import (
     Invoke,
     Lambda,
     Op,
-    StatePair,
     TensorType,
     Tuple,
     TupleGet,
     TupleType,
     Value,
     attributes,
-    caches_of,
+    caches_in,
     tensors_in,
     used_inside,
 )
@@ -93,7 +92,8 @@ class _Kernels:
         self.made: dict[str, PrimFunc] = {}
         self.unused = UniqueNames(mod)
         self.machine = machine
-        self.caches: dict[Value, StatePair] = {}
+        main = mod["main"] if "main" in mod else None
+        self.caches = caches_in(mod, main) if isinstance(main, GraphFunc) else {}
         self.updates: dict[Value, Value] = {}
         self.mod = mod
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
@@ -131,7 +131,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
-    kernels.caches, kernels.updates = caches_of(func), updates_of(func)
+    kernels.updates = updates_of(func)
     checks = StateChecks(func)
     for bind in func.body.bindings:
         step = bind.step
