@@ -149,14 +149,14 @@ from irkit.graph.sizes.dimensions import (
     with_dimensions as with_dimensions,
 )
 from irkit.graph.sizes.kernel_arguments import (
+    APPENDS as APPENDS,
+    UPDATES as UPDATES,
     kernel_arguments as kernel_arguments,
 )
 from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
 )
 from irkit.graph.state import (
-    APPENDS as APPENDS,
-    UPDATES as UPDATES,
     StatePair as StatePair,
     caches_in as caches_in,
     caches_of as caches_of,

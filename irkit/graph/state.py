@@ -27,12 +27,6 @@ from irkit.graph.ops import attributes
 from irkit.graph.types import TensorType
 
 STATE = "state"
-APPENDS = "appends"
-"""Attribute of a kernel whose result begins as its first tensor, along the axis of this number: it
-stores only what is behind that."""
-UPDATES = "updates"
-"""Attribute of a kernel whose result begins as its tensor of this number, where it also lies if the
-two are state: it stores only what changes, or reads each element before it stores it."""
 
 _Found = Iterator[tuple[str, Node | None]]
 

@@ -8,7 +8,6 @@ import pytest
 from onnx import TensorProto, helper
 from onnx.helper import make_node
 
-import irkit
 from tests.cli.command import call
 
 
@@ -43,7 +42,12 @@ def test_a_package_with_state_runs_with_room_for_its_caches(
     decoder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(capsys, "compile", decoder, "-o", "m.irkit", "--quiet", *SHAPE, *STATE)[0] == 0
-    for name, shape in (("past", (2, 3, 3)), ("x", (2, 1, 3)), ("h", (2, 1, 3)), ("full", (2, 4, 3))):
+    for name, shape in (
+        ("past", (2, 3, 3)),
+        ("x", (2, 1, 3)),
+        ("h", (2, 1, 3)),
+        ("full", (2, 4, 3)),
+    ):
         np.save(f"{name}.npy", np.ones(shape, np.float32))
     given = [f"--input={name}={name}.npy" for name in ("x", "h")]
     code, out, err = call(capsys, "run", "m.irkit", *given, "--input=past=past.npy", "--profile")
@@ -83,9 +87,7 @@ def test_what_is_no_pair_is_refused(
     assert said in " ".join(err.split())
 
 
-def test_state_of_ir_text_is_an_attribute(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_state_of_ir_text_is_an_attribute(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "k.irs").write_text("def f(x: f32[4]):\n    x[0] = f32(1.0)\n")
     code, _, err = call(capsys, "opt", "k.irs", "--state", "x=y")
     assert code != 0

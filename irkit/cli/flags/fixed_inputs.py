@@ -35,8 +35,8 @@ STATE = click.option(
     "states",
     multiple=True,
     metavar="NAME=OUTPUT[,AXIS,CAPACITY]",
-    help="Write an output over an input of a model, in the same memory; with an axis and a capacity, "
-    "append rows to a cache. Repeatable.",
+    help="Write an output over an input of a model, in the same memory; with an axis and a "
+    "capacity, append rows to a cache. Repeatable.",
 )
 
 

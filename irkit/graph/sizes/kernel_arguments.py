@@ -7,9 +7,15 @@ import numpy as np
 
 from irkit.graph.ops import Array
 from irkit.graph.sizes.kernel_sizes import kernel_sizes
-from irkit.graph.state import APPENDS, UPDATES
 from irkit.graph.types import TensorType
 from irkit.ir import Buffer, Expr, PrimFunc, Var, evaluate, numpy_dtype
+
+APPENDS = "appends"
+"""Attribute of a kernel whose result begins as its first tensor, along the axis of this number: it
+stores only what is behind that."""
+UPDATES = "updates"
+"""Attribute of a kernel whose result begins as its tensor of this number, where it also lies if the
+two are state: it stores only what changes, or reads each element before it stores it."""
 
 
 class KernelArguments(msgspec.Struct, frozen=True, eq=False):

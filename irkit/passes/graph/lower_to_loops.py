@@ -92,7 +92,7 @@ class _Kernels:
         self.made: dict[str, PrimFunc] = {}
         self.unused = UniqueNames(mod)
         self.machine = machine
-        main = mod["main"] if "main" in mod else None
+        main = mod.functions.get("main")
         self.caches = caches_in(mod, main) if isinstance(main, GraphFunc) else {}
         self.updates: dict[Value, Value] = {}
         self.mod = mod

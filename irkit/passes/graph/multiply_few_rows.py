@@ -2,24 +2,20 @@
 
 Before::
 
-    def main(q: f32[2, 1, 8], keys: f32[1, 2, 64, 8]):
-        t: f32[1, 2, 8, 64] = transpose(keys, axes=(0, 1, 3, 2))
-        m: f32[2, 8, 64] = reshape(t, shape=(2, 8, 64))
-        s: f32[2, 1, 64] = matmul(q, m)
-        return s
+    def main(q: f32[2, 1, 8], k: f32[2, 64, 8]):
+        t: f32[2, 8, 64] = transpose(k, axes=(0, 2, 1))
+        y: f32[2, 1, 64] = matmul(q, t)
+        return y
 
 After::
 
-    def main(q: f32[2, 1, 8], keys: f32[1, 2, 64, 8]):
-        t: f32[1, 2, 8, 64] = transpose(keys, axes=(0, 1, 3, 2))
-        m: f32[2, 8, 64] = reshape(t, shape=(2, 8, 64))
-        s_reshape: f32[1, 2, 1, 8] = reshape(q, shape=(1, 2, 1, 8))
-        s_matmul_expand_dims: f32[1, 2, 1, 1, 8] = expand_dims(s_reshape, axes=(3,))
-        s_matmul_expand_dims_1: f32[1, 2, 1, 64, 8] = expand_dims(keys, axes=(2,))
-        s_matmul_multiply: f32[1, 2, 1, 64, 8] = multiply(s_matmul_expand_dims, s_matmul_expand_dims_1)
-        s_matmul: f32[1, 2, 1, 64] = sum(s_matmul_multiply, axes=(4,))
-        s: f32[2, 1, 64] = reshape(s_matmul, shape=(2, 1, 64))
-        return s
+    def main(q: f32[2, 1, 8], k: f32[2, 64, 8]):
+        t: f32[2, 8, 64] = transpose(k, axes=(0, 2, 1))
+        y_expand_dims: f32[2, 1, 1, 8] = expand_dims(q, axes=(2,))
+        y_expand_dims_1: f32[2, 1, 64, 8] = expand_dims(k, axes=(1,))
+        y_multiply: f32[2, 1, 64, 8] = multiply(y_expand_dims, y_expand_dims_1)
+        y: f32[2, 1, 64] = sum(y_multiply, axes=(3,))
+        return y
 
 A copy costs as much as the product, if there are few rows: so it is when a decoder attends to the
 keys of all tokens before, which a cache holds.
@@ -95,6 +91,10 @@ def _known(value: Value) -> tuple[int, ...] | None:
 
 _ROWS = hole("x", _is_plain)
 _RULES = (
-    graph_rule("keep-axes-apart", op("matmul", _ROWS, op("reshape", hole("y"), name="joined")), _unjoined),
-    graph_rule("sum-of-products", op("matmul", _ROWS, op("transpose", hole("y"), name="turned")), _sum),
+    graph_rule(
+        "keep-axes-apart", op("matmul", _ROWS, op("reshape", hole("y"), name="joined")), _unjoined
+    ),
+    graph_rule(
+        "sum-of-products", op("matmul", _ROWS, op("transpose", hole("y"), name="turned")), _sum
+    ),
 )

@@ -11,14 +11,12 @@ from irkit.graph import (
     Invoke,
     StatePair,
     TensorType,
-    Tuple,
     Value,
     caches_in,
     dimensions_of,
     kernel_sizes,
     passed_on,
     tensors_in,
-    used_inside,
     verify,
 )
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars

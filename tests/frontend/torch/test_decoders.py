@@ -53,7 +53,7 @@ def test_thirty_two_tokens_are_decoded_with_caches_in_place(name: str) -> None:
         assert not np.any(cache[..., 32:, :])
 
     before = {name: cache.copy() for name, cache in caches.items()}
-    with pytest.raises(IRKitError, match="stored outside of the state .*keys'"):
+    with pytest.raises(IRKitError, match=r"stored outside of the state .*keys'"):
         step(model, caches, 1, cache.shape[2])
     for each, array in before.items():
         np.testing.assert_array_equal(caches[each], array)

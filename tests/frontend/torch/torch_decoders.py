@@ -85,7 +85,14 @@ class Decoder(nn.Module):
     """A language model that takes one token, and its position."""
 
     def __init__(
-        self, kind: type[nn.Module], *, tokens: int, size: int, heads: int, layers: int, capacity: int
+        self,
+        kind: type[nn.Module],
+        *,
+        tokens: int,
+        size: int,
+        heads: int,
+        layers: int,
+        capacity: int,
     ) -> None:
         super().__init__()
         self.embed = nn.Embedding(tokens, size)

@@ -1,7 +1,6 @@
 """Slicing, padding, gathering and filling against NumPy."""
 
 import numpy as np
-
 import pytest
 
 from irkit.core import ShapeError
@@ -36,7 +35,9 @@ def test_full_fills_arrays_with_one_value() -> None:
 def test_scatter_stores_rows_at_their_places() -> None:
     x, indices, updates = floats(4, 5, 3), np.array([[1, -1], [0, 2], [3, 0]]), floats(3, 3)
     found = computed("scatter", [x, indices, updates])
-    np.testing.assert_array_equal(found, onnx_result("ScatterND", [x, indices % [4, 5], updates])[0])
+    np.testing.assert_array_equal(
+        found, onnx_result("ScatterND", [x, indices % [4, 5], updates])[0]
+    )
     behind = computed("scatter", [x, np.array([[4], [0]]), floats(4, 2, 3)], axis=1)
     np.testing.assert_array_equal(behind[:, 1:4], x[:, 1:4])
 

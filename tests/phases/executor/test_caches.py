@@ -155,7 +155,11 @@ def looping() -> onnx.ModelProto:
             make_node("Identity", ["on"], ["on_next"]),
         ],
         "body",
-        [info("i", TensorProto.INT64, ()), info("on", TensorProto.BOOL, ()), info("a", float_, (2, 3))],
+        [
+            info("i", TensorProto.INT64, ()),
+            info("on", TensorProto.BOOL, ()),
+            info("a", float_, (2, 3)),
+        ],
         [info("on_next", TensorProto.BOOL, ()), info("a_next", float_, (2, 3))],
     )
     graph = helper.make_graph(
@@ -164,7 +168,11 @@ def looping() -> onnx.ModelProto:
             make_node("Loop", ["k", "", "start"], ["y"], body=body),
         ],
         "g",
-        [info("past", float_, (2, "past", 3)), info("x", float_, (2, 1, 3)), info("k", TensorProto.INT64, ())],
+        [
+            info("past", float_, (2, "past", 3)),
+            info("x", float_, (2, 1, 3)),
+            info("k", TensorProto.INT64, ()),
+        ],
         [info("present", float_, None), info("y", float_, (2, 3))],
         [
             helper.make_tensor("axes", TensorProto.INT64, (1,), (1,)),

@@ -29,7 +29,9 @@ def _select_scatter(node: AtenNode) -> TensorExpr:
     return _stored(x, np.array([node.whole(3, "index")]), wide, axis)
 
 
-def _stored(x: TensorExpr, places: "np.ndarray[tuple[int], np.dtype[np.int64]]", rows: TensorExpr, axis: int) -> TensorExpr:
+def _stored(
+    x: TensorExpr, places: "np.ndarray[tuple[int], np.dtype[np.int64]]", rows: TensorExpr, axis: int
+) -> TensorExpr:
     """Store rows at places along an axis that are known."""
     if not len(places):
         return x

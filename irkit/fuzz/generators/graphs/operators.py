@@ -366,7 +366,12 @@ DRAWS: dict[str, Draw] = {
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},
-    **{"scatter": scatter, "expand_dims": expand_dims, "squeeze": squeeze, "broadcast_to": broadcast_to},
+    **{
+        "scatter": scatter,
+        "expand_dims": expand_dims,
+        "squeeze": squeeze,
+        "broadcast_to": broadcast_to,
+    },
     **{"concat": concat, "slice": slice_, "pad": pad, "full": full, "full_like": full_like},
 }
 """The function that applies each operator of the graph IR."""

@@ -102,7 +102,9 @@ def _stores(shape: ScatterShape, indices: Buffer, updates: Buffer, result: Buffe
     source = (*own[:axis], row, *own[axis:])
     value = Load(updates, source, None, updates.dtype)
     body: Stmt = Store(result, (*own[:axis], *places, *own[axis:]), value)
-    for var, extent in reversed(list(zip(own, (*updates.shape[:axis], *updates.shape[axis + 1 :]), strict=True))):
+    for var, extent in reversed(
+        list(zip(own, (*updates.shape[:axis], *updates.shape[axis + 1 :]), strict=True))
+    ):
         body = For(var, Const(0, I64), extent, body)
     limits = zip(places, extents, strict=True)
     inside = [each for place, extent in limits for each in (ge(place, 0), lt(place, extent))]

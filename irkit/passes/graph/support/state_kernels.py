@@ -23,7 +23,11 @@ def updates_of(func: GraphFunc) -> dict[Value, Value]:
     """Return the parameter that each binding's value is written over, of those that are a result
     themselves and no cache."""
     results = results_of(func)
-    found = {results[pair.result]: func.params[pair.param] for pair in state_pairs(func) if not pair.capacity}
+    found = {
+        results[pair.result]: func.params[pair.param]
+        for pair in state_pairs(func)
+        if not pair.capacity
+    }
     own = {bind.var for bind in func.body.bindings}
     return {result: param for result, param in found.items() if result in own}
 
@@ -66,7 +70,11 @@ class StateChecks:
         self.made: list[tuple[Value, ScatterShape, Bind]] = []
 
     def checked(
-        self, x: Value, indices: Value, shape: ScatterShape, name_of: Callable[[PrimFunc], str],
+        self,
+        x: Value,
+        indices: Value,
+        shape: ScatterShape,
+        name_of: Callable[[PrimFunc], str],
         span: Span | None,
     ) -> Value:
         """Return the indices of rows of ``x`` once they are checked."""

@@ -55,7 +55,10 @@ def scatter_nd(node: OnnxNode) -> Value:
         )
     if _how(node) == "none" and len(wanted) == 2:
         return node.op("scatter", x, indices, updates)
-    count, size = math.prod(node.shape(indices)[:-1]), math.prod(node.shape(updates)[len(wanted) - 1 :])
+    count, size = (
+        math.prod(node.shape(indices)[:-1]),
+        math.prod(node.shape(updates)[len(wanted) - 1 :]),
+    )
     if _how(node) == "none":
         rows = node.op("reshape", indices, shape=(count, number))
         flat = node.op("reshape", updates, shape=(count, *node.shape(updates)[len(wanted) - 1 :]))
