@@ -79,7 +79,8 @@ def main(names: list[str] | None = None) -> None:
     for name in names or list(NETS):
         net = NETS[name]()
         start = time.perf_counter()
-        model = irkit.compile(net.model(), shapes=net.shapes, keep_trace=False)
+        shapes = net.shapes if net.is_open else None
+        model = irkit.compile(net.model(), shapes=shapes, keep_trace=False)
         took = time.perf_counter() - start
         session = _session(net.model())
         ratios: list[Ratio] = []

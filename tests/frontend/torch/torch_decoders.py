@@ -113,11 +113,13 @@ DECODERS: dict[str, type[nn.Module]] = {"gpt_decoder": GPTBlock, "llama_decoder"
 TOKENS = 32
 
 
-def decoder(name: str, size: int = 8, capacity: int = 40) -> nn.Module:
-    """Make a small decoder from one seed."""
+def decoder(
+    name: str, size: int = 8, capacity: int = 40, layers: int = 2, heads: int = 2
+) -> nn.Module:
+    """Make a decoder from one seed."""
     torch.manual_seed(0)
-    made = Decoder(DECODERS[name], tokens=16, size=size, heads=2, layers=2, capacity=capacity)
-    return made.eval()
+    how = {"size": size, "heads": heads, "layers": layers, "capacity": capacity}
+    return Decoder(DECODERS[name], tokens=16, **how).eval()
 
 
 def exported_decoder(name: str, **how: int) -> Any:
