@@ -100,7 +100,7 @@ def resnet18() -> Net:
 
     def conv(x: str, before: int, after: int, size: int, stride: int) -> str:
         around, weight = size // 2, net.weight(after, before, size, size)
-        hints = {"strides": [stride] * 2, "pads": [around] * 4}
+        hints: dict[str, Any] = {"strides": [stride] * 2, "pads": [around] * 4}
         return net.op("Conv", x, weight, net.weight(after), **hints)
 
     x = net.op("Relu", conv(x, 3, 64, 7, 2))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 import click
 import msgspec
@@ -134,8 +134,9 @@ def _with_caches(model: Model, feeds: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(feeds)
     for pair in () if isinstance(model, DeferredModel) else model.plan.state:
         spec = model.plan.inputs[pair.param]
-        rows = found.get(spec.name)
-        if pair.capacity and isinstance(rows, np.ndarray) and rows.ndim == len(spec.shape):
+        given = found.get(spec.name)
+        if pair.capacity and isinstance(given, np.ndarray) and given.ndim == len(spec.shape):
+            rows = cast("NDArray[Any]", given)
             length = rows.shape[pair.axis]
             room = [*rows.shape]
             room[pair.axis] = max(pair.capacity, length)

@@ -41,7 +41,7 @@ def _scatter(given: tuple[Array, ...], options: OpOptions) -> Array:
         return np.array(x, order="C")
     flat = np.ravel_multi_index(tuple(places[inside].T), tuple(extents))
     # Of the same numbers, NumPy returns the first, and the last shall stay.
-    _, last = np.unique(flat[::-1], return_index=True)
+    last = np.unique(np.asarray(flat)[::-1], return_index=True)[1]
     chosen = inside[::-1][last]
     result = np.array(x, order="C")
     before = (slice(None),) * axis

@@ -229,7 +229,8 @@ def _scatter(kernels: _Kernels, step: Op, bind: Bind, checks: StateChecks) -> In
     """Make the function that stores rows at computed places, and return its call. In state, a
     check of all places runs before anything is written."""
     x, indices, updates = step.args
-    shape = ScatterShape(*map(_tensor, step.args), attributes(step).int("axis"))
+    kinds = [_tensor(each) for each in step.args]
+    shape = ScatterShape(kinds[0], kinds[1], kinds[2], attributes(step).int("axis"))
     in_place = kernels.updates.get(bind.var) is x and updates is not x
     if in_place:
         indices = checks.checked(x, indices, shape, kernels.name_of, bind.span)

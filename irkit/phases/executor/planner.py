@@ -318,8 +318,9 @@ class _ExecutorPlanner:
         """Return True if a step reads a parameter, unless its kernel updates it in place."""
         step = bind.step
         if isinstance(step, Invoke) and step.args.count(param) == 1:
-            updated = dict(self.module[step.function].attrs).get(UPDATES)
-            return updated != step.args.index(param)
+            target = self.module[step.function]
+            own = dict(target.attrs).get(UPDATES) if isinstance(target, PrimFunc) else None
+            return own != step.args.index(param)
         return param in used_inside(step)
 
     def _place_outputs(self, results: Sequence[_Tensor]) -> tuple[Copy, ...]:
