@@ -20,7 +20,6 @@ from irkit.core import IRModule
 from irkit.frontend.torch import import_torch
 from irkit.graph import GraphFunc
 from irkit.runtime import Model, set_num_threads
-from tests.frontend.torch import torch_decoders as decoders
 
 TOKENS = 32
 CAPACITIES = (64, 256, 1024, 4096)
@@ -44,6 +43,7 @@ def _state_bytes(model: Model) -> int:
 
 def decode(name: str, capacity: int) -> None:
     torch: Any = import_module("torch")
+    decoders: Any = import_module("tests.frontend.torch.torch_decoders")
     torch.set_num_threads(1)
     peer = decoders.decoder(name, capacity=capacity, **HOW)
     exported = decoders.exported_decoder(name, capacity=capacity, **HOW)

@@ -16,9 +16,10 @@ from tests.docs.pages import ROOT, blocks_of
 PAGE = ROOT / "docs" / "dynamic-shapes.md"
 FLOAT = TensorProto.FLOAT
 
-KEEPING = """\
+CACHE = "f32[1, 8, 1024, 64]"
+KEEPING = f"""\
 @attrs(inputs=("token", "position", "keys", "values"), outputs=("logits", "keys", "values"))
-def main(token: f32[1, 8, 1, 64], position: i64[1], keys: f32[1, 8, 1024, 64], values: f32[1, 8, 1024, 64]):
+def main(token: f32[1, 8, 1, 64], position: i64[1], keys: {CACHE}, values: {CACHE}):
     at = expand_dims(position, axes=(1,))
     k = scatter(keys, at, token, axis=2)
     v = scatter(values, at, token, axis=2)
