@@ -25,6 +25,7 @@ CATALOGUES = {
     "irkit/schedule/primitives/buffers": "a primitive a file",
     "irkit/schedule/primitives/loops": "a primitive a file",
     "irkit/graph/ops": "a family of operators a file",
+    "irkit/passes/graph": "a pass a file",
     "tests/cli": "tests of a verb a file",
     "tests/schedule/primitives/blocks": "tests of a primitive a file",
     "tests/schedule/primitives/buffers": "tests of a primitive a file",

@@ -88,7 +88,7 @@ def _costs_little(sch: Schedule, block: Block, store: Store, readers: list[Block
     counted once, and no element is computed for all that it is repeated for."""
     if any_node(store.value, _DEAR):
         return False
-    if any(only_store(reader) is None or reader.init is not None for reader in readers):
+    if any(only_store(reader) is None for reader in readers):
         return False
     if not all(_moves_with(reader, load) for reader in readers for load in _loads(reader, store)):
         return False
@@ -103,7 +103,10 @@ def _costs_little(sch: Schedule, block: Block, store: Store, readers: list[Block
 
 
 def _moves_with(reader: Block, load: Load) -> bool:
-    """Return True if a load reads another element at each point of a stage."""
+    """Return True if a load reads another element at each point of a stage. For a reduction, which
+    windows can make overlap, each axis must be an index by itself."""
+    if reader.init is not None:
+        return all(axis.var in load.indices for axis in reader.axes if not is_const(axis.extent, 1))
     used = {var for index in load.indices for var in variables(index)}
     return all(axis.var in used for axis in reader.axes if not is_const(axis.extent, 1))
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from irkit.cli.flags.check_flags import read_npz
 from irkit.cli.flags.files import FILE, NEW_FILE
-from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
+from irkit.cli.flags.fixed_inputs import SHAPE, STATE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
@@ -39,6 +39,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     trace: str | None
     shapes: tuple[str, ...]
     values: tuple[str, ...]
+    states: tuple[str, ...]
     inputs: tuple[str, ...]
     target_text: str | None
     cpu: str
@@ -97,6 +98,7 @@ _with_model_flags = as_value(
         SHAPE,
         CONVERTER,
         VALUE,
+        STATE,
         click.option(
             "--inputs",
             multiple=True,
@@ -227,7 +229,8 @@ def _check_different(*paths: str | None) -> None:
 def _compiled(
     model: str, wanted: _ModelFlags, flow: Flow, verify: bool, guard: IsolationPolicy
 ) -> Model:
-    target, fixed = wanted.target, fixed_inputs(wanted.shapes, wanted.values)
+    target = wanted.target
+    fixed = fixed_inputs(wanted.shapes, wanted.values, wanted.states)
     samples = [read_npz(file) for file in wanted.inputs]
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -246,6 +249,7 @@ def _compiled(
             target=target,
             shapes=fixed.shapes,
             values=fixed.values,
+            state=fixed.state,
             graph_pipeline=flow.graph,
             pipeline=flow.loops,
             legalize=flow.legalize,

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
-from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
+from irkit.cli.flags.fixed_inputs import SHAPE, STATE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import (
@@ -132,6 +132,7 @@ _with_golden_flags = as_value(
 @SHAPE
 @CONVERTER
 @VALUE
+@STATE
 @click.option("--time-rules", is_flag=True, help="Print a table of the rules: hits and time.")
 def opt(
     file: str,
@@ -145,6 +146,7 @@ def opt(
     time_rules: bool,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
+    states: tuple[str, ...],
 ) -> None:
     """Run passes over the IR in FILE (- for standard input) and print the result.
 
@@ -167,7 +169,7 @@ def opt(
     """
     if (golden.update_golden or golden.functions) and golden.golden is None:
         raise click.UsageError("--update-golden and --function need --golden DIR")
-    module = read_program(file, fixed_inputs(shapes, values)).module
+    module = read_program(file, fixed_inputs(shapes, values, states)).module
     flow = None if chosen.pipeline is None else _flow_from(chosen.pipeline, module)
     flow = _stopped(chosen.flow(flow), chosen.stop_after)
     first = schedule_from(schedule)

@@ -152,7 +152,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     on them, in order. ``memory`` is what a call needs for arena and outputs: more than
     ``memory_limit`` refuses it. ``machine`` is what the automatic schedule of the kernels was
     chosen for, where that differs from the machine "generic". ``state`` pairs inputs with
-    the outputs that are written over them.
+    the outputs that are written over them. ``messages`` are those of the assertions of kernels.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -170,6 +170,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     memory_limit: int = MOST_BYTES
     machine: dict[str, int | float | str] = {}
     state: tuple[StatePair, ...] = ()
+    messages: dict[str, tuple[str, ...]] = {}
 
     @property
     def size_names(self) -> tuple[str, ...]:

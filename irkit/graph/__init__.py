@@ -148,15 +148,21 @@ from irkit.graph.sizes.dimensions import (
     merged as merged,
     with_dimensions as with_dimensions,
 )
+from irkit.graph.sizes.kernel_arguments import (
+    APPENDS as APPENDS,
+    UPDATES as UPDATES,
+    kernel_arguments as kernel_arguments,
+)
 from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
 )
 from irkit.graph.state import (
-    APPENDS as APPENDS,
     StatePair as StatePair,
+    caches_in as caches_in,
     caches_of as caches_of,
     computed_at as computed_at,
     overwritten as overwritten,
+    passed_on as passed_on,
     results_of as results_of,
     state_pairs as state_pairs,
     with_state as with_state,

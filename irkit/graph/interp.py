@@ -24,11 +24,9 @@ from irkit.graph.nodes import (
     Value,
 )
 from irkit.graph.ops import Array, op_spec
-from irkit.graph.sizes.kernel_sizes import kernel_sizes
-from irkit.graph.state import APPENDS
+from irkit.graph.sizes.kernel_arguments import kernel_arguments
 from irkit.graph.types import TensorType, TupleType
 from irkit.ir import (
-    Buffer,
     DType,
     Expr,
     PrimFunc,
@@ -237,28 +235,15 @@ class _Machine:
         if not isinstance(target, PrimFunc):
             raise IRKitError(f"{step.function!r} is neither a graph function nor a loop function")
         kinds = var.type.items if isinstance(var.type, TupleType) else (var.type,)
-        outputs = [_result_array(cast(TensorType, kind), scope.sizes) for kind in kinds]
-        numbers = [param for param in target.params if isinstance(param, Var)]
-        wanted = [numpy_dtype(param.dtype) for param in target.params[len(numbers) :]]
-        inputs = [cast(Array, value) for value in given]
-        pairs = zip(inputs, wanted, strict=False)
-        narrowed = [a.astype(to, order="C", copy=False) for a, to in pairs]
         tensors = cast("list[TensorType]", [*(arg.type for arg in step.args), *kinds])
-        buffers = [param for param in target.params if isinstance(param, Buffer)]
-        given_strides = any(buffer.strides is not None for buffer in buffers)
-        sizes = kernel_sizes(target, tensors) if numbers or given_strides else {}
-        known = {var: int(evaluate(size, scope.sizes)) for var, size in sizes.items()}
-        axis = dict(target.attrs).get(APPENDS)
-        if isinstance(axis, int):
-            before = (slice(None),) * axis + (slice(0, narrowed[0].shape[axis]),)
-            outputs[0][before] = narrowed[0]
-        arrays = [*narrowed, *outputs]
-        if given_strides:
-            arrays = [_in_place(*each, known) for each in zip(buffers, arrays, strict=True)]
-        outputs = arrays[len(narrowed) :]
-        scalars = [known[var] for var in numbers]
-        run_loops(target, *scalars, *arrays, max_steps=self.max_steps)
-        found = tuple(self._widened(output) for output in outputs)
+        arguments = kernel_arguments(
+            target,
+            [cast(Array, value) for value in given],
+            tensors,
+            lambda size: int(evaluate(size, scope.sizes)),
+        )
+        run_loops(target, *arguments.all, max_steps=self.max_steps)
+        found = tuple(self._widened(output) for output in arguments.outputs)
         return found if isinstance(var.type, TupleType) else found[0]
 
     def _widened(self, result: "Array | tuple[Array, ...]") -> Result:
@@ -318,20 +303,6 @@ def _result_array(kind: TensorType, sizes: dict[Var, int]) -> Array:
     """Return an array for a result of a type."""
     shape = [int(evaluate(extent, sizes)) for extent in kind.shape]
     return np.zeros(shape, numpy_dtype(kind.dtype))
-
-
-def _in_place(buffer: Buffer, array: Array, sizes: dict[Var, int]) -> Array:
-    """Return an array in memory with the strides that a kernel declares."""
-    if buffer.strides is None:
-        return array
-    strides = [int(evaluate(stride, sizes)) for stride in buffer.strides]
-    last = sum(max(n - 1, 0) * step for n, step in zip(array.shape, strides, strict=True))
-    room = np.zeros(last + 1, array.dtype)
-    made = np.lib.stride_tricks.as_strided(
-        room, array.shape, [step * array.itemsize for step in strides]
-    )
-    made[...] = array
-    return made
 
 
 def arrays_of(result: Result) -> Iterator[Array]:

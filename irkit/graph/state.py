@@ -9,18 +9,24 @@ from collections.abc import Iterator
 
 import msgspec
 
-from irkit.core import Attrs, IRKitError, Node, equal, walk
+from irkit.core import Attrs, IRKitError, IRModule, Node, equal, walk
 from irkit.graph.flow import operands, used_inside
 from irkit.graph.function import GraphFunc
-from irkit.graph.nodes import Bind, Body, Invoke, Op, Tuple, TupleGet, Value
+from irkit.graph.nodes import (
+    Bind,
+    Body,
+    GraphLoop,
+    GraphStep,
+    Invoke,
+    Op,
+    Tuple,
+    TupleGet,
+    Value,
+)
 from irkit.graph.ops import attributes
 from irkit.graph.types import TensorType
 
 STATE = "state"
-APPENDS = "appends"
-"""Attribute of a kernel whose result begins as its first tensor, along the axis of this number: it
-stores only what is behind that."""
-
 
 _Found = Iterator[tuple[str, Node | None]]
 
@@ -85,6 +91,31 @@ def caches_of(func: GraphFunc) -> dict[Value, StatePair]:
     return found
 
 
+def caches_in(module: IRModule, main: GraphFunc) -> dict[Value, StatePair]:
+    """Return the values of all functions of a module that lie in a cache: those of ``main``, and
+    the parameters of functions that are called with them."""
+    found = caches_of(main)
+    waiting = [main] if found else []
+    while waiting:
+        for bind in walk(waiting.pop().body, Bind):
+            for param, given, target in passed_on(bind.step, module):
+                if given in found and param not in found:
+                    found[param] = found[given]
+                    waiting.append(target)
+    return found
+
+
+def passed_on(step: GraphStep, module: IRModule) -> Iterator[tuple[Value, Value, GraphFunc]]:
+    """Yield the parameters that a call of a graph function, or a loop over one, passes values on to
+    as they are, with these values; and the function."""
+    if isinstance(step, (Invoke, GraphLoop)) and step.function in module:
+        target = module[step.function]
+        if isinstance(target, GraphFunc):
+            given = step.args if isinstance(step, Invoke) else step.others
+            params = target.params[len(target.params) - len(given) :]
+            yield from ((param, value, target) for param, value in zip(params, given, strict=True))
+
+
 def computed_at(func: GraphFunc, value: Value) -> int | None:
     """Return the number of the binding of the outermost body that computes a value, perhaps as an
     item of a tuple; None if it is a parameter."""
@@ -105,6 +136,10 @@ def state_problems(func: GraphFunc) -> Iterator[tuple[str, Node]]:
         yield error.message, func
         return
     results = results_of(func)
+    nested = [result.name for result in results if not isinstance(result.type, TensorType)]
+    if pairs and nested:
+        yield f"state numbers results that are tensors, and {nested[0]!r} holds several", func
+        return
     for pair in pairs:
         if not (0 <= pair.param < len(func.params) and 0 <= pair.result < len(results)):
             message = (

@@ -25,6 +25,10 @@ from irkit.phases.default import (
     DEFAULT as DEFAULT,
     ORDER as ORDER,
 )
+from irkit.phases.executor.state_names import (
+    StateNames as StateNames,
+    in_place as in_place,
+)
 from irkit.phases.executor.tensor_specs import (
     input_specs as input_specs,
 )

@@ -6,7 +6,14 @@ from typing import Any
 
 import msgspec
 
-from irkit.codegen import MOST_BYTES, ExecutorPlan, emit, emit_executor, record_size
+from irkit.codegen import (
+    MOST_BYTES,
+    ExecutorPlan,
+    assertions,
+    emit,
+    emit_executor,
+    record_size,
+)
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc, Work, work_of
@@ -108,6 +115,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     functions: list[PrimFunc] = []
     work: dict[str, Work] = {}
     recording = set[str]()
+    messages: dict[str, tuple[str, ...]] = {}
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
@@ -126,10 +134,13 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         counted = work_of(func)
         work |= {} if counted is None else {name: counted}
         recording |= {name} if record_size(func) else set()
+        stops = tuple(each.message for each in assertions(func))
+        messages |= {name: stops} if stops else {}
         report(name, done, len(names))
     plan = msgspec.structs.replace(
         _with_records(plan, recording),
         work=work,
+        messages=messages,
         memory_limit=options.memory_limit,
         machine=dict(chosen.settings) if options.schedule == "auto" else {},
     )

@@ -80,6 +80,7 @@ from irkit.topi.elementwise import (
 from irkit.topi.graph_ops import (
     RULES as RULES,
     SHAPED as SHAPED,
+    STORING as STORING,
     compute_of as compute_of,
 )
 from irkit.topi.index import (

@@ -1,4 +1,5 @@
-"""Table from graph operators to tensor expressions, with a row for each of ``irkit.graph.OPS``."""
+"""Table from graph operators to tensor expressions, with a row for each of ``irkit.graph.OPS`` but
+``STORING``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -122,6 +123,9 @@ SHAPED: dict[str, Callable[[Tensors, OpOptions, Sequence[Dim]], Tensor]] = {
     "reshape": lambda args, o, dims: shape.reshape(args[0], dims),
 }
 """Operators whose attribute ``shape`` is the shape of the result, with codes for dimensions."""
+
+STORING = frozenset({"scatter"})
+"""Operators that store at computed places, which no tensor expression says."""
 
 RULES: dict[str, Rule] = {
     **{name: _intrinsic(name) for name, row in INTRINSICS.items() if row.on != "effect"},

@@ -71,12 +71,15 @@ def test_a_stage_with_too_many_readers_or_neighbours_is_computed_once() -> None:
     assert left(te.create_prim_func([x, box(a, SIZE, "b")])) == ["a", "b"]
 
 
-def test_a_stage_that_a_reduction_reads_or_that_is_a_result_stays() -> None:
+def test_a_stage_that_a_reduction_reads_often_or_that_is_a_result_stays() -> None:
     x, k = te.placeholder((SIZE, SIZE), name="x"), te.reduce_axis((0, SIZE), name="k")
+    w = te.reduce_axis((0, 3), name="w")
     a = te.compute((SIZE, SIZE), lambda i, j: x[i, j] + 1.0, name="a")
     b = te.compute((SIZE, SIZE), lambda i, j: a[i, j] * a[i, j], name="b")
     s = te.compute((SIZE,), lambda i: te.sum(a[i, k], axis=k), name="s")
-    assert left(te.create_prim_func([x, b, s])) == ["a", "b", "s"]
+    t = te.compute((SIZE, SIZE - 2), lambda i, j: te.sum(a[i, j + w], axis=w), name="t")
+    assert left(te.create_prim_func([x, b, s])) == ["b", "s"]
+    assert left(te.create_prim_func([x, t])) == ["a", "t"]
     assert left(te.create_prim_func([x, a, b])) == ["a", "b"]
 
 

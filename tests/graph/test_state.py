@@ -4,7 +4,7 @@ import pytest
 
 from irkit.core import IRKitError, IRModule
 from irkit.graph import StatePair, parse, results_of, script, state_pairs, verify, with_state
-from irkit.passes.graph import fuse_ops, simplify_graph
+from irkit.passes.graph import fuse_ops, move_transposes, simplify_graph
 
 STEP = """\
 @attrs(state=((0, 0),))
@@ -50,6 +50,11 @@ def test_pairs_are_written_and_read_back() -> None:
         ("((0, 0),)", "((0, 0), (1, 0))", "names a result in two pairs"),
         ("((0, 0),)", "(0, 0)", "must list pairs of a parameter and a result"),
         ("h: f32[4]", "h: f32[1]", "'h', whose type differs"),
+        (
+            "r: (f32[4], f32[4]) = (c, b)",
+            "p: (f32[4], f32[4]) = (b, b)\n    r: (f32[4], (f32[4], f32[4])) = (c, p)",
+            "state numbers results that are tensors, and 'p' holds several",
+        ),
     ],
 )
 def test_what_cannot_be_written_in_place_is_refused(old: str, new: str, said: str) -> None:
@@ -82,6 +87,22 @@ def test_passes_leave_reads_before_the_overwrite() -> None:
     free = fuse_ops(simplify_graph(with_state(func, ())))
     assert "identity(h)" not in script(free)
     assert script(free).count("fused=True") == 1
+
+
+def test_rules_do_not_move_a_read_behind_the_overwrite() -> None:
+    func = parse("""\
+@attrs(state=((0, 1),))
+def main(h: f32[2, 3], x: f32[2, 3]):
+    a: f32[3, 2] = transpose(h, axes=(1, 0))
+    c: f32[2, 3] = exp(x)
+    d: f32[3, 2] = relu(a)
+    e: f32[2, 3] = transpose(a, axes=(1, 0))
+    r: (f32[3, 2], f32[2, 3], f32[2, 3]) = (d, c, e)
+    return r
+""")
+    assert verify(func) == []
+    assert move_transposes(func) is func
+    assert move_transposes(with_state(func, ())) is not func
 
 
 def test_a_module_is_checked_too() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from irkit.cli.flags.files import FILE
-from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
+from irkit.cli.flags.fixed_inputs import SHAPE, STATE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.cli.flags.placement import DISABLE, PASS, flow_of
 from irkit.cli.flags.programs import CONVERTER, ProgramFile, kind_of, read_program
@@ -54,6 +54,7 @@ _OPTIONS: tuple[Option, ...] = (
     SHAPE,
     CONVERTER,
     VALUE,
+    STATE,
 )
 MODEL_STEPS = 50_000
 """Most steps that the interpreter may take for a kernel of a model: native code runs the larger
@@ -74,6 +75,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
     schedule: str | None
     shapes: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
     @property
     def places_passes(self) -> bool:
@@ -84,7 +86,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
         """Read the program in a file. Raises: IRKitError, UsageError."""
         if self.schedule not in (None, *WORDS) and kind_of(file) != "text":
             raise click.UsageError("the file of a schedule is for loop IR (.irs)")
-        return read_program(file, fixed_inputs(self.shapes, self.values))
+        return read_program(file, fixed_inputs(self.shapes, self.values, self.states))
 
     def pipelines(self, program: ProgramFile) -> tuple[Pipeline, ...]:
         """Return the pipelines that the options ask for: that of graphs if the program has some,

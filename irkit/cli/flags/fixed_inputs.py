@@ -1,4 +1,5 @@
-"""Options that fix inputs of a model: ``--shape`` and ``--value``."""
+"""Options that fix inputs of a model, ``--shape`` and ``--value``, and that pair them with outputs,
+``--state``."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -29,24 +30,58 @@ VALUE = click.option(
     "list of one), true or false, or @FILE.npy. Repeatable.",
 )
 
+STATE = click.option(
+    "--state",
+    "states",
+    multiple=True,
+    metavar="NAME=OUTPUT[,AXIS,CAPACITY]",
+    help="Write an output over an input of a model, in the same memory; with an axis and a "
+    "capacity, append rows to a cache. Repeatable.",
+)
+
 
 class FixedInputs(msgspec.Struct, frozen=True):
-    """Values of ``--shape`` and ``--value``."""
+    """Values of ``--shape``, ``--value`` and ``--state``."""
 
     shapes: dict[str, tuple[int | str, ...]] = {}
     values: dict[str, Any] = {}
+    state: dict[str, str | tuple[str, int, int]] = {}
 
     def __bool__(self) -> bool:
         """Return True if anything is fixed."""
-        return bool(self.shapes or self.values)
+        return bool(self.shapes or self.values or self.state)
 
 
-def fixed_inputs(shapes: Iterable[str], values: Iterable[str]) -> FixedInputs:
-    """Read the values of both options.
+def fixed_inputs(
+    shapes: Iterable[str], values: Iterable[str], states: Iterable[str] = ()
+) -> FixedInputs:
+    """Read the values of the options.
 
     Raises: BadParameter; IRKitError for a file.
     """
-    return FixedInputs(shapes_of(shapes), values_of(values))
+    return FixedInputs(shapes_of(shapes), values_of(values), state_of(states))
+
+
+def state_of(texts: Iterable[str]) -> dict[str, str | tuple[str, int, int]]:
+    """Read the values of ``--state``.
+
+    Raises: BadParameter.
+    """
+    found: dict[str, str | tuple[str, int, int]] = {}
+    for text in texts:
+        name, _, how = text.partition("=")
+        output, *numbers = how.split(",")
+        whole = [int(part) for part in numbers if part.isdecimal() and len(part) < 19]
+        if not name or not output or len(whole) != len(numbers) or len(whole) not in (0, 2):
+            raise click.BadParameter(
+                f"{text!r} does not pair an input with an output; write it as NAME=OUTPUT, or as "
+                "NAME=OUTPUT,AXIS,CAPACITY for a cache",
+                param_hint="'--state'",
+            )
+        if name in found:
+            raise click.BadParameter(f"{name!r} is paired twice", param_hint="'--state'")
+        found[name] = (output, whole[0], whole[1]) if whole else output
+    return found
 
 
 def shapes_of(texts: Iterable[str]) -> dict[str, tuple[int | str, ...]]:

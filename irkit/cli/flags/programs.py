@@ -16,6 +16,7 @@ from irkit.cli.flags.placement import add_current_directory
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL
+from irkit.phases import in_place
 from irkit.transform import IR, Step, Trace
 
 PROGRAM = click.Path(exists=True, dir_okay=False)
@@ -83,10 +84,10 @@ def read_program(file: str, fixed: FixedInputs = NOTHING_FIXED) -> ProgramFile:
     """
     kind = "text" if file == "-" else kind_of(file)
     if fixed and kind != "model":
-        option = "--shape" if fixed.shapes else "--value"
+        option = "--shape" if fixed.shapes else "--value" if fixed.values else "--state"
         raise IRKitError(
             f"{option} is for ONNX models, and {file} is {_NAMES[kind]}",
-            hint="--dim fixes a symbolic dimension.",
+            hint="--dim fixes a symbolic dimension; state is an attribute in IR text.",
         )
     match kind:
         case "model":
@@ -167,7 +168,8 @@ def _imported(file: str, fixed: FixedInputs) -> IRModule:
         # Other programs need no ONNX, which takes 60 ms to load.
         from irkit.frontend.onnx import import_onnx
 
-        return import_onnx(file, shapes=fixed.shapes, values=fixed.values)
+        module = import_onnx(file, shapes=fixed.shapes, values=fixed.values)
+        return in_place(module, fixed.state)
     except FormatError as error:
         if not error.hint and "cannot be read as an ONNX model" in error.message:
             error.hint = "Expected an ONNX model, a trace of irkit, or IR text."

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -347,6 +348,17 @@ class OnnxNode(NodeAttributes):
         """Note that a value holds these sizes, and return it."""
         self._known.sizes[value] = as_sizes(dims)
         return value
+
+    def extent(self, value: Value, axis: int) -> int:
+        """Return one extent, which must be a number here."""
+        found = self.dims(value)[axis]
+        return found if isinstance(found, int) else self.shape(value)[axis]
+
+    def inside(self) -> "OnnxNode":
+        """Return the node with a builder of its own, for the body of a loop."""
+        made = copy(self)
+        made.builder = self.builder.inner()
+        return made
 
     def rank(self, value: Value) -> int:
         return len(self.type(value).shape)

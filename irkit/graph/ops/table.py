@@ -11,6 +11,7 @@ from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.packed_weights import PACKED_WEIGHTS
 from irkit.graph.ops.pooling import POOLING
 from irkit.graph.ops.reduction import REDUCTION
+from irkit.graph.ops.scatter import SCATTER
 from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import OpOptions, OpSpec
 from irkit.graph.types import TensorType
@@ -26,6 +27,7 @@ _FAMILIES = (
     NORMALIZATION,
     SHAPING,
     INDEXING,
+    SCATTER,
 )
 OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
 

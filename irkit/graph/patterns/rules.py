@@ -23,7 +23,7 @@ from irkit.core import (
     written_at,
 )
 from irkit.graph.build import Builder
-from irkit.graph.flow import flatten_lets
+from irkit.graph.flow import flatten_lets, operands, used_inside
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Body, GraphStep, Value
 from irkit.graph.patterns.graph_facts import GraphFacts
@@ -90,7 +90,12 @@ class GraphRule(msgspec.Struct, frozen=True):
             return None
         if not equal(result.type, bind.var.type):
             raise IRKitError(f"rule {self.name!r} gives another type than what it replaces")
-        return bind.replace(step=b.body(result))
+        body = b.body(result)
+        read = facts.state.intersection(used_inside(body)) - set(operands(bind.step))
+        if read:  # By then, something can be written over it.
+            remark(bind, f"{self.name}: it would read the state {next(iter(read)).name!r} later")
+            return None
+        return bind.replace(step=body)
 
 
 def graph_rule(name: str, pattern: Pattern, build: Build, *, shared: bool = False) -> GraphRule:

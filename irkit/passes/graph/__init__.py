@@ -2,8 +2,8 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops, lower_to_loops,
-plan_memory.
+multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops,
+lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.eliminate_common_nodes import (
@@ -38,6 +38,9 @@ from irkit.passes.graph.move_transposes import (
 )
 from irkit.passes.graph.multiply_dequantized import (
     multiply_dequantized as multiply_dequantized,
+)
+from irkit.passes.graph.multiply_few_rows import (
+    multiply_few_rows as multiply_few_rows,
 )
 from irkit.passes.graph.outline_branches import (
     outline_branches as outline_branches,

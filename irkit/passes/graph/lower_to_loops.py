@@ -18,12 +18,13 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+import msgspec
+
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import (
     Function,
     IRKitError,
     IRModule,
-    Span,
     UniqueNames,
     same,
     structural_hash,
@@ -39,20 +40,22 @@ from irkit.graph import (
     Invoke,
     Lambda,
     Op,
-    StatePair,
     TensorType,
     Tuple,
     TupleGet,
     TupleType,
     Value,
-    caches_of,
+    attributes,
+    caches_in,
     tensors_in,
     used_inside,
 )
 from irkit.ir import Buffer, PrimFunc, from_numpy
 from irkit.passes.graph.support.cache_kernels import appended, in_caches
+from irkit.passes.graph.support.scatter_kernels import ScatterShape, scattered
+from irkit.passes.graph.support.state_kernels import StateChecks, updated_in_place, updates_of
 from irkit.te import Tensor, create_prim_func, placeholder, size_params
-from irkit.topi import compute_of, concatenate, full, identity
+from irkit.topi import STORING, compute_of, concatenate, full, identity
 from irkit.transform import define_pass
 
 _Computed: TypeAlias = "Tensor | tuple[_Computed, ...]"
@@ -89,7 +92,9 @@ class _Kernels:
         self.made: dict[str, PrimFunc] = {}
         self.unused = UniqueNames(mod)
         self.machine = machine
-        self.caches: dict[Value, StatePair] = {}
+        main = mod.functions.get("main")
+        self.caches = caches_in(mod, main) if isinstance(main, GraphFunc) else {}
+        self.updates: dict[Value, Value] = {}
         self.mod = mod
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
@@ -126,7 +131,8 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
-    kernels.caches = caches_of(func)
+    kernels.updates = updates_of(func)
+    checks = StateChecks(func)
     for bind in func.body.bindings:
         step = bind.step
         if isinstance(step, Lambda):
@@ -134,8 +140,10 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
         elif isinstance(step, Op) and bind.var in kernels.caches:
             invoke = _append(kernels, step, bind)
             bindings.append(bind.replace(step=invoke))
+        elif isinstance(step, Op) and step.name in STORING:
+            bindings.append(bind.replace(step=_scatter(kernels, step, bind, checks)))
         elif isinstance(step, Op):
-            invoke = _kernel(kernels, step.args, _single(bind), bind.span)
+            invoke = _kernel(kernels, step.args, _single(bind), bind)
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Apply) and step.callee in lambdas:
             group = lambdas[step.callee]
@@ -143,7 +151,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             bindings += [inside for inside in moved if inside not in bindings]
             body, outer = _opened(group, moved)
             params, args = (*group.params, *outer), (*step.args, *outer)
-            invoke = _kernel(kernels, args, body, bind.span, params)
+            invoke = _kernel(kernels, args, body, bind, params)
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Invoke) and not kernels.caches.keys().isdisjoint(step.args):
             bindings.append(bind.replace(step=kernels.reading_caches(step)))
@@ -153,7 +161,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             raise IRKitError(
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
             )
-    return func.replace(body=Body(tuple(bindings), func.body.result))
+    return func.replace(body=Body(checks.first(bindings), func.body.result))
 
 
 def _single(bind: Bind) -> Body:
@@ -190,7 +198,7 @@ def _kernel(
     kernels: _Kernels,
     args: Sequence[Value],
     body: Body,
-    span: Span | None,
+    bind: Bind,
     params: Sequence[Value] | None = None,
 ) -> Invoke:
     """Make the function of one group, with one parameter for each different argument, and return
@@ -208,9 +216,28 @@ def _kernel(
     outputs, names = _computed(body, inner)
     numbers = size_params([*tensors.values(), *outputs])
     func = create_prim_func(
-        [*numbers, *tensors.values(), *outputs], name="_".join(names) or "copy", span=span
+        [*numbers, *tensors.values(), *outputs], name="_".join(names) or "copy", span=bind.span
     )
-    return Invoke(kernels.name_of(kernels.in_caches(func, unique)), tuple(unique))
+    func = kernels.in_caches(func, unique)
+    state = kernels.updates.get(bind.var)
+    if state in unique:
+        func = updated_in_place(func, unique.index(state))
+    return Invoke(kernels.name_of(func), tuple(unique))
+
+
+def _scatter(kernels: _Kernels, step: Op, bind: Bind, checks: StateChecks) -> Invoke:
+    """Make the function that stores rows at computed places, and return its call. In state, a
+    check of all places runs before anything is written."""
+    x, indices, updates = step.args
+    kinds = [_tensor(each) for each in step.args]
+    shape = ScatterShape(kinds[0], kinds[1], kinds[2], attributes(step).int("axis"))
+    in_place = kernels.updates.get(bind.var) is x and updates is not x
+    if in_place:
+        indices = checks.checked(x, indices, shape, kernels.name_of, bind.span)
+        shape = msgspec.structs.replace(shape, indices=_tensor(indices))
+    args = (x, indices, updates)
+    func = kernels.in_caches(scattered(shape, bind.span, in_place=in_place), args)
+    return Invoke(kernels.name_of(func), args)
 
 
 def _append(kernels: _Kernels, step: Op, bind: Bind) -> Invoke:

@@ -11,13 +11,12 @@ from irkit.graph import (
     Invoke,
     StatePair,
     TensorType,
-    Tuple,
     Value,
-    caches_of,
+    caches_in,
     dimensions_of,
     kernel_sizes,
+    passed_on,
     tensors_in,
-    used_inside,
     verify,
 )
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars
@@ -34,9 +33,10 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     """
     problems = [str(problem) for problem in verify(module)]
     dims = {var: dim.name for var, dim in dimensions_of(main).items()}
-    caches = caches_of(main)
-    problems += _cache_problems(main, module, caches)
-    seen, waiting = {main.name}, [main]
+    caches = caches_in(module, main)
+    apart = list(_cache_problems(module, caches))
+    problems += apart
+    seen, waiting = {main.name}, [main] * (not apart)
     while waiting:
         for bind in walk(waiting.pop().body, Bind):
             if not isinstance(bind.step, (Invoke, GraphLoop)) or bind.step.function not in module:
@@ -55,16 +55,23 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
         raise IRKitError(f"the lowered graph is invalid:\n  {listed}")
 
 
-def _cache_problems(
-    main: GraphFunc, module: IRModule, caches: Mapping[Value, StatePair]
-) -> Iterator[str]:
-    """Yield the caches that functions take, whose kernels would read them without strides."""
-    for bind in main.body.bindings:
-        step = bind.step
-        is_kernel = isinstance(step, Invoke) and isinstance(module[step.function], PrimFunc)
-        if caches and not is_kernel and not isinstance(step, Tuple):
-            for value in caches.keys() & set(used_inside(step)):
-                yield f"{bind.var.name!r} takes {value.name!r}, which lies in a cache"
+def _cache_problems(module: IRModule, caches: Mapping[Value, StatePair]) -> Iterator[str]:
+    """Yield the caches that are copied, and functions that take what lies in a cache in one call,
+    and other values in another: their kernels have strides for only one."""
+    if not caches:
+        return
+    for func in module.functions.values():
+        for bind in walk(func, Bind) if isinstance(func, GraphFunc) else ():
+            step = bind.step
+            if isinstance(step, GraphLoop):
+                for value in caches.keys() & {*step.state, step.cond, step.count}:
+                    yield f"{bind.var.name!r} copies {value.name!r}, which lies in a cache"
+            for param, value, target in passed_on(step, module):
+                if caches.get(param) != caches.get(value):
+                    yield (
+                        f"{target.name!r} takes {value.name!r} for {param.name!r}, of which only "
+                        "one lies in a cache, or in another one"
+                    )
 
 
 def _problems(

@@ -22,13 +22,13 @@ from irkit.codegen import (
 )
 from irkit.core import ALIGNMENT, IRKitError, IRModule, UniqueNames
 from irkit.graph import (
+    UPDATES,
     Bind,
     Constant,
     GraphFunc,
     GraphIf,
     GraphLoop,
     Invoke,
-    MemoryPlan,
     TensorType,
     Tuple,
     TupleGet,
@@ -37,13 +37,12 @@ from irkit.graph import (
     computed_at,
     dimensions_of,
     kernel_sizes,
-    memory_plan,
-    recorded_plan,
     state_pairs,
     tensors_in,
     used_inside,
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
+from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
 from irkit.phases.executor.tensor_specs import (
     input_specs,
     narrow_types,
@@ -67,39 +66,6 @@ def make_plan(
     return _ExecutorPlanner(module, operators).run()
 
 
-def _memory(func: GraphFunc) -> MemoryPlan:
-    """Return the recorded plan if it matches the function, or a new one if there is none."""
-    current, recorded = memory_plan(func), recorded_plan(func)
-    if recorded is None:
-        return current
-    lives = [
-        {(slot.value, slot.item, slot.size, slot.first, slot.last) for slot in plan.slots}
-        | {(room.value, room.item, None, room.first, room.last) for room in plan.rooms}
-        for plan in (current, recorded)
-    ]
-    if lives[0] != lives[1]:
-        raise IRKitError(
-            f"the memory plan of {func.name!r} is older than its values",
-            hint="Run plan-memory after every pass that changes the graph.",
-        )
-    return recorded
-
-
-class _Tensor(msgspec.Struct, frozen=True, eq=False):
-    """One stored tensor, however many values and tuples stand for it: item ``item`` of the result
-    that ``value`` was bound to."""
-
-    value: Value
-    item: int
-    type: TensorType
-    computed: bool
-
-    @property
-    def name(self) -> str:
-        whole = isinstance(self.value.type, TensorType)
-        return self.value.name if whole else f"{self.value.name}_{self.item}"
-
-
 class _ExecutorPlanner:
     def __init__(self, module: IRModule, operators: Mapping[str, tuple[str, ...]]) -> None:
         func = module["main"]
@@ -109,8 +75,8 @@ class _ExecutorPlanner:
         self.operators = operators
         self.sizes = size_arithmetic(func)
         self.arena_bytes: Size = 0
-        self.tensors: dict[Value, tuple[_Tensor, ...]] = {}
-        self.places: dict[_Tensor, TensorPlace] = {}
+        self.tensors: dict[Value, tuple[StoredTensor, ...]] = {}
+        self.places: dict[StoredTensor, TensorPlace] = {}
         self.params: list[tuple[int, TensorSpec]] = []
         self.blocks: list[bytes] = []
         self.param_bytes = 0
@@ -120,7 +86,7 @@ class _ExecutorPlanner:
     def run(self) -> tuple[ExecutorPlan, bytes]:
         inputs = input_specs(self.func, self.sizes)
         for number, param in enumerate(self.func.params):
-            (tensor,) = self.tensors[param] = _stored(param, computed=False)
+            (tensor,) = self.tensors[param] = stored_tensors(param, computed=False)
             self.places[tensor] = TensorPlace("input", number)
         for bind in self.func.body.bindings:
             self._bind(bind)
@@ -207,8 +173,10 @@ class _ExecutorPlanner:
         assert isinstance(target, GraphFunc)
         number, *results = self.tensors[bind.var]
         state, rows = results[: len(step.state)], results[len(step.state) :]
-        made = [_Tensor(bind.var, at, each.type, computed=True) for at, each in enumerate(results)]
-        again = _Tensor(bind.var, -1, TensorType((), BOOL), computed=True)
+        made = [
+            StoredTensor(bind.var, at, each.type, computed=True) for at, each in enumerate(results)
+        ]
+        again = StoredTensor(bind.var, -1, TensorType((), BOOL), computed=True)
         for tensor in (again, *made):
             kind = tensor.type
             if any(tensor is each for each in made[len(state) :]):
@@ -243,15 +211,15 @@ class _ExecutorPlanner:
         self._enter(target, [again, *made], end)
         self.regions[first] = msgspec.structs.replace(loop, end=len(self.calls))
 
-    def _copy(self, to: _Tensor, source: _Tensor) -> Copy:
+    def _copy(self, to: StoredTensor, source: StoredTensor) -> Copy:
         return Copy(self.places[to], self.places[source], self._bytes(to))
 
-    def _row(self, to: _Tensor, source: _Tensor) -> RowCopy:
+    def _row(self, to: StoredTensor, source: StoredTensor) -> RowCopy:
         row = self._bytes(to, TensorType(to.type.shape[1:], to.type.dtype))
         rows = self.sizes.extent(to.type.shape[0], f"the rows of {to.name!r}")
         return RowCopy(self.places[to], self.places[source], row, rows)
 
-    def _invoke(self, bind: Bind, step: Invoke, results: Sequence[_Tensor], end: Size) -> None:
+    def _invoke(self, bind: Bind, step: Invoke, results: Sequence[StoredTensor], end: Size) -> None:
         """Call a kernel, or make the calls of a graph function in place of the call of that."""
         target = self.module[step.function]
         if not isinstance(target, GraphFunc):
@@ -261,7 +229,7 @@ class _ExecutorPlanner:
             self.tensors[param] = self.tensors[arg]
         self._enter(target, results, end)
 
-    def _enter(self, target: GraphFunc, results: Sequence[_Tensor], end: Size) -> None:
+    def _enter(self, target: GraphFunc, results: Sequence[StoredTensor], end: Size) -> None:
         """Make the calls of a function whose parameters are known; its results are placed."""
         for inside in target.body.bindings:
             self._bind(inside)
@@ -288,14 +256,14 @@ class _ExecutorPlanner:
             self.tensors[var] = self.tensors[step.value][part]
         elif isinstance(step, Constant):
             if var not in self.tensors:  # Otherwise its function is called again.
-                (tensor,) = self.tensors[var] = _stored(var, computed=False)
+                (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
                 self._param(tensor, step.data.array)
         elif isinstance(step, (Invoke, GraphIf, GraphLoop)):
-            self.tensors[var] = _stored(var, computed=True)
+            self.tensors[var] = stored_tensors(var, computed=True)
         else:
             raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
 
-    def _place_state(self, results: Sequence[_Tensor]) -> Size:
+    def _place_state(self, results: Sequence[StoredTensor]) -> Size:
         """Place results that are written over a parameter which is still read when they are
         computed: they have memory of their own until the end of the run. Return the end of it.
 
@@ -307,14 +275,22 @@ class _ExecutorPlanner:
                 continue
             param, tensor = self.func.params[pair.param], results[pair.result]
             at = computed_at(self.func, tensor.value)
-            later = self.func.body.bindings[at:]
-            if any(param in used_inside(bind.step) for bind in later):
+            if any(self._reads(bind, param) for bind in self.func.body.bindings[at:]):
                 self.places[tensor] = TensorPlace("arena", end)
                 room = self.sizes.aligned(self._bytes(tensor), "the memory of a call")
                 end = self.sizes.sum(end, room, "the memory of a call")
         return end
 
-    def _place_outputs(self, results: Sequence[_Tensor]) -> tuple[Copy, ...]:
+    def _reads(self, bind: Bind, param: Value) -> bool:
+        """Return True if a step reads a parameter, unless its kernel updates it in place."""
+        step = bind.step
+        if isinstance(step, Invoke) and step.args.count(param) == 1:
+            target = self.module[step.function]
+            own = dict(target.attrs).get(UPDATES) if isinstance(target, PrimFunc) else None
+            return own != step.args.index(param)
+        return param in used_inside(step)
+
+    def _place_outputs(self, results: Sequence[StoredTensor]) -> tuple[Copy, ...]:
         """Place outputs so that kernels write them directly; return copies for the others."""
         copies: list[Copy] = []
         for number, tensor in enumerate(results):
@@ -327,7 +303,7 @@ class _ExecutorPlanner:
 
     def _slots(self, func: GraphFunc, begin: Size) -> tuple[dict[tuple[str, int], Size], Size]:
         """Return where each planned tensor of a function is, by value and item, and the end."""
-        memory = _memory(func)
+        memory = memory_of(func)
         what = "the memory of a call"
         slots = {
             (slot.value, slot.item): self.sizes.sum(begin, slot.offset, what)
@@ -352,7 +328,7 @@ class _ExecutorPlanner:
         slots |= {(room.value, room.item): begins[room.number] for room in memory.rooms}
         return slots, end
 
-    def _call(self, bind: Bind, step: Invoke, results: Sequence[_Tensor]) -> None:
+    def _call(self, bind: Bind, step: Invoke, results: Sequence[StoredTensor]) -> None:
         tensors = [t for arg in step.args for t in self.tensors[arg]]
         places = tuple(self.places[tensor] for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)
@@ -372,13 +348,13 @@ class _ExecutorPlanner:
             )
         )
 
-    def _bytes(self, tensor: _Tensor, kind: TensorType | None = None) -> Size:
+    def _bytes(self, tensor: StoredTensor, kind: TensorType | None = None) -> Size:
         """Return the bytes of a tensor, or of one of another type that belongs to it."""
         spec = tensor_spec(self.sizes, kind or tensor.type, tensor.name)
         what = f"the number of bytes of {tensor.name!r}"
         return self.sizes.bytes_of(spec.shape, tensor.type.dtype.bytes, what)
 
-    def _param(self, tensor: _Tensor, array: NDArray[Any]) -> None:
+    def _param(self, tensor: StoredTensor, array: NDArray[Any]) -> None:
         data = np.ascontiguousarray(array).tobytes()
         spec = tensor_spec(self.sizes, tensor.type, tensor.name)
         self.params.append((self.param_bytes, spec))
@@ -386,9 +362,3 @@ class _ExecutorPlanner:
         data += b"\0" * (-len(data) % ALIGNMENT)
         self.blocks.append(data)
         self.param_bytes += len(data)
-
-
-def _stored(value: Value, *, computed: bool) -> tuple[_Tensor, ...]:
-    return tuple(
-        _Tensor(value, item, type, computed) for item, type in enumerate(tensors_in(value.type))
-    )

@@ -15,6 +15,7 @@ import torch
 from msgspec.structs import replace
 
 from irkit.frontend.torch import TorchProgram, array_of, capture, save_program
+from tests.frontend.torch.torch_decoders import DECODERS, decoded, exported_decoder
 from tests.frontend.torch.torch_models import MODELS, exported
 
 FOLDER = Path(__file__).parent / "programs"
@@ -42,8 +43,20 @@ def with_short_paths(program: TorchProgram) -> TorchProgram:
     return replace(program, nodes=tuple(nodes))
 
 
+def write_decoder(name: str) -> None:
+    """Write a decoder, with the tokens it was given and what it returned for each."""
+    exported = exported_decoder(name)
+    save_program(with_short_paths(capture(exported)), FOLDER / "decoders" / f"{name}.json")
+    tokens, logits = decoded(name)
+    np.savez_compressed(FOLDER / "decoders" / f"{name}.npz", tokens=tokens, logits=logits)
+
+
 def main() -> None:
-    for name in sys.argv[1:] or MODELS:
+    for name in sys.argv[1:] or (*MODELS, *DECODERS):
+        if name in DECODERS:
+            write_decoder(name)
+            sys.stdout.write(f"{name}\n")
+            continue
         program, model, inputs = exported(name)
         save_program(with_short_paths(capture(program)), FOLDER / f"{name}.json")
         with torch.no_grad():

@@ -241,6 +241,18 @@ def take(draw: Draw) -> Case:
     return [numbers(draw, shape), folded], {"axis": axis}
 
 
+def scatter(draw: Draw) -> Case:
+    """Draw rows for places of which some are the same, and some outside."""
+    shape = shapes(draw, 1)
+    axis = draw(st.integers(0, len(shape) - 1))
+    count = draw(st.integers(1, len(shape) - axis))
+    rows = draw(st.integers(1, 4))
+    index = st.lists(st.integers(-4, 4), min_size=count, max_size=count)
+    indices = np.array(draw(st.lists(index, min_size=rows, max_size=rows)), "int64")
+    updates = (*shape[:axis], rows, *shape[axis + count :])
+    return [numbers(draw, shape), indices, numbers(draw, updates)], {"axis": axis}
+
+
 def full(draw: Draw) -> Case:
     return [], {"shape": shapes(draw), "value": 1.5, "dtype": "f64"}
 
@@ -280,6 +292,7 @@ OTHERS: dict[str, list[Callable[[Draw], Case]]] = {
     "slice": [slice_],
     "pad": [pad],
     "take": [take],
+    "scatter": [scatter],
     "full": [full],
     "cast": [lambda draw: ([numbers(draw, shapes(draw))], {"dtype": "f64"})],
 }

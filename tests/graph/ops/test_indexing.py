@@ -1,8 +1,11 @@
 """Slicing, padding, gathering and filling against NumPy."""
 
 import numpy as np
+import pytest
 
-from tests.graph.ops.references import computed, floats
+from irkit.core import ShapeError
+from irkit.graph import OPS, tensor_type
+from tests.graph.ops.references import computed, floats, onnx_result
 
 
 def test_slices_follow_numpy() -> None:
@@ -27,3 +30,25 @@ def test_take_counts_from_the_end_and_clamps_indices() -> None:
 def test_full_fills_arrays_with_one_value() -> None:
     assert computed("full", [], shape=(2, 1), value=3, dtype="i8").tolist() == [[3], [3]]
     assert computed("full_like", [floats(2)], value=-0.0).tolist() == [-0.0, -0.0]
+
+
+def test_scatter_stores_rows_at_their_places() -> None:
+    x, indices, updates = floats(4, 5, 3), np.array([[1, -1], [0, 2], [3, 0]]), floats(3, 3)
+    found = computed("scatter", [x, indices, updates])
+    np.testing.assert_array_equal(
+        found, onnx_result("ScatterND", [x, indices % [4, 5], updates])[0]
+    )
+    behind = computed("scatter", [x, np.array([[4], [0]]), floats(4, 2, 3)], axis=1)
+    np.testing.assert_array_equal(behind[:, 1:4], x[:, 1:4])
+
+
+def test_of_two_rows_for_one_place_the_last_stays_and_rows_outside_are_left_out() -> None:
+    x, updates = np.zeros((4, 1), np.float32), np.arange(1, 6, dtype=np.float32)[:, None]
+    found = computed("scatter", [x, np.array([[2], [4], [0], [-2], [-5]]), updates])
+    assert found.ravel().tolist() == [3, 0, 4, 0]
+
+
+def test_indices_number_one_axis_or_more() -> None:
+    kinds = [tensor_type((3, 2)), tensor_type((1, 2), "i64"), tensor_type((1,))]
+    with pytest.raises(ShapeError, match="indices must have 1 to 1 along axis 1"):
+        OPS["scatter"].infer(kinds, {"axis": 1})

@@ -47,6 +47,7 @@ SYMBOLIC = [
     ("slice", ["n,7"], {"begins": (1,), "ends": (3,), "axes": (1,)}, "n,2"),
     ("take", ["n,7", "m"], {"axis": 1}, "n,m"),
     ("squeeze", ["n,1"], {"axes": (1,)}, "n"),
+    ("scatter", ["n,7,h", "m,1", "n,m,h"], {"axis": 1}, "n,7,h"),
 ]
 
 
@@ -64,7 +65,7 @@ def test_symbolic_dimensions_pass_through(
         return tensor_type(dims)
 
     types = [read(arg) for arg in args]
-    if name == "take":
+    if name in ("take", "scatter"):
         types[1] = TensorType(types[1].shape, I64)
     assert OPS[name].infer(types, attrs) == read(expected)
 
@@ -84,6 +85,7 @@ WRONG = [
     ("max_pool", ["1,1,4,4"], {"kernel": (2, 2), "pads": (2, 0, 0, 0)}, "pads must be smaller"),
     ("relu", ["1", "2"], {}, "relu takes 1 arguments (x), found 2"),
     ("take", ["2", "2"], {}, "argument indices must be integers, found f32"),
+    ("scatter", ["2,3", "1,1", "1,3"], {}, "argument indices must be signed integers, found f32"),
     ("logical_and", ["2", "2"], {}, "argument a must be bool, found f32"),
     ("lrn", ["1,2"], {}, "lrn needs the attribute 'size'"),
     ("relu", ["1"], {"slope": 1}, "relu has no attribute 'slope'; it has: none"),
@@ -126,6 +128,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "slice": ([IMAGE], {"begins": (3,), "ends": (-9,), "axes": (2,), "strides": (-2,)}),
     "pad": ([IMAGE], {"pads": (0, 1, -1, 0, 2, 0, 0, 3), "value": 1.5}),
     "take": ([IMAGE, np.array([[1, 0, -1]])], {"axis": 1}),
+    "scatter": ([IMAGE, np.array([[1, 0], [1, 3]]), IMAGE[:, :, 0]], {"axis": 1}),
     "full": ([], {"shape": (2, 3), "value": 4}),
 }
 INTEGERS = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 import irkit
 from irkit.core import IRKitError, IRModule, same, walk
@@ -204,3 +207,74 @@ def test_a_loop_keeps_its_state_and_its_rows(n: int) -> None:
             assert len(model.profile(inputs, runs=1).calls) == (
                 len(model.plan.calls) if c and n > 0 else 0
             )
+
+
+def recurrent(operator: str, gates: int) -> onnx.ModelProto:
+    info, rng = helper.make_tensor_value_info, np.random.default_rng(3)
+    shapes = {"w": (1, gates * 4, 3), "r": (1, gates * 4, 4), "b": (1, gates * 8)}
+    weights = [
+        numpy_helper.from_array(rng.standard_normal(shape).astype("f"), name)
+        for name, shape in shapes.items()
+    ]
+    graph = helper.make_graph(
+        [helper.make_node(operator, ["x", *shapes], ["y", "h"], hidden_size=4)],
+        "g",
+        [info("x", onnx.TensorProto.FLOAT, ("seq", 2, 3))],
+        [info("y", onnx.TensorProto.FLOAT, None), info("h", onnx.TensorProto.FLOAT, (1, 2, 4))],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+
+@pytest.mark.parametrize(("operator", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
+def test_a_sequence_of_any_length_is_looped_over(operator: str, gates: int) -> None:
+    proto = recurrent(operator, gates)
+    model = irkit.compile(proto, shapes={"x": ("seq in 1..64", 2, 3)}, keep_trace=False)
+    assert len(model.plan.regions) == 1
+    for length in (1, 5, 40):
+        x = np.random.default_rng(length).standard_normal((length, 2, 3)).astype("f")
+        expected = ReferenceEvaluator(proto).run(None, {"x": x})
+        found = model.run({"x": x}).values()
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, 1e-4, 1e-5)
+
+
+def test_a_loop_over_a_dimension_stacks_a_row_for_each_step() -> None:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [
+            helper.make_node("Gather", ["x", "i"], ["row"]),
+            helper.make_node("Add", ["total", "row"], ["next"]),
+            helper.make_node("Identity", ["next"], ["kept"]),
+            helper.make_node("Identity", ["on"], ["on_next"]),
+        ],
+        "body",
+        [
+            info("i", onnx.TensorProto.INT64, ()),
+            info("on", onnx.TensorProto.BOOL, ()),
+            info("total", onnx.TensorProto.FLOAT, (3,)),
+        ],
+        [
+            info("on_next", onnx.TensorProto.BOOL, ()),
+            info("next", onnx.TensorProto.FLOAT, (3,)),
+            info("kept", onnx.TensorProto.FLOAT, (3,)),
+        ],
+    )
+    graph = helper.make_graph(
+        [
+            helper.make_node("Shape", ["x"], ["n"], start=0, end=1),
+            helper.make_node("Squeeze", ["n"], ["steps"]),
+            helper.make_node("Loop", ["steps", "", "start"], ["last", "rows"], body=body),
+        ],
+        "g",
+        [info("x", onnx.TensorProto.FLOAT, ("seq", 3))],
+        [info(name, onnx.TensorProto.FLOAT, None) for name in ("last", "rows")],
+        [helper.make_tensor("start", onnx.TensorProto.FLOAT, (3,), (0.0,) * 3)],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    model = irkit.compile(proto, shapes={"x": ("seq in 0..64", 3)}, keep_trace=False)
+    for length in (0, 1, 30):
+        x = np.random.default_rng(length).integers(-4, 5, (length, 3)).astype("f")
+        found = model.run({"x": x})
+        np.testing.assert_array_equal(found["rows"], np.cumsum(x, axis=0))
+        np.testing.assert_array_equal(found["last"], x.sum(0))

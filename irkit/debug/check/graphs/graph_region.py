@@ -28,6 +28,7 @@ from irkit.graph import (
     TupleGet,
     TupleType,
     Type,
+    kernel_arguments,
     op_spec,
     tensors_in,
 )
@@ -210,32 +211,40 @@ class RegionRunner:
             case Invoke(name):
                 if node.kernel is None:
                     raise IRKitError(f"{name!r} is called, and is not known here")
-                return self._kernel(node.kernel, [_one(each) for each in given], node.type)
+                return self._kernel(number, [_one(each) for each in given])
             case _:
                 raise IRKitError(f"{node.name!r} has no value that can be compared")
 
-    def _kernel(self, func: PrimFunc, given: Sequence[Array], kind: Type) -> Arrays:
+    def arguments(self, number: int, given: Sequence[Array]) -> Sequence[int | Array]:
+        """Return the arguments of the loop function that computes a value, with results that are 0,
+        or as the state that they are written over."""
+        node = self.known.nodes[number]
+        assert node.kernel is not None
+        kinds = [each for arg in node.args for each in tensors_in(self.known.nodes[arg].type)]
+        kinds += tensors_in(node.type)
+        return kernel_arguments(
+            node.kernel, given, kinds, lambda dim: dim_size(dim, self.sizes)
+        ).all
+
+    def _kernel(self, number: int, given: Sequence[Array]) -> Arrays:
         """Run a loop function, which writes its results to its last parameters."""
-        outputs = [
-            np.zeros([dim_size(dim, self.sizes) for dim in each.shape], numpy_dtype(each.dtype))
-            for each in tensors_in(kind)
-        ]
-        types = [numpy_dtype(param.dtype) for param in func.params]
-        inputs = [a.astype(to, order="C") for a, to in zip(given, types, strict=False)]
-        args = [*inputs, *outputs]
+        node = self.known.nodes[number]
+        func = node.kernel
+        assert func is not None
         try:
             if id(func) in self._long:
                 raise self._long[id(func)][1]
-            done = InterpreterExecutor(KERNEL_STEPS).run(func, args)
+            done = InterpreterExecutor(KERNEL_STEPS).run(func, self.arguments(number, given))
         except StepLimit as limit:
             self._long[id(func)] = func, limit
-            args = [*(each.copy() for each in inputs), *(np.zeros_like(o) for o in outputs)]
-            done = NativeExecutor(trusted=False, worker=self.worker).run(func, args)
+            done = NativeExecutor(trusted=False, worker=self.worker).run(
+                func, self.arguments(number, given)
+            )
         if done.error:
             error = OutOfBounds if done.outside else IRKitError
             raise error(f"{func.name!r} fails: {done.error}")
-        found = done.arrays[len(inputs) :]
-        return found if isinstance(kind, TupleType) else found[0]
+        found = done.arrays[len(given) :]
+        return found if isinstance(node.type, TupleType) else found[0]
 
 
 def _fan(shape: Sequence[int]) -> int:

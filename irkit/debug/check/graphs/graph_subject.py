@@ -262,18 +262,17 @@ class GraphSubject:
         if node.kernel is None:
             return None
         func = node.kernel
-        given = runner.values(region, list(node.args))
-        outputs = runner.values(region, [number])[0]
-        args = (*(array for (array,) in given), *outputs)
+        given = [array for (array,) in runner.values(region, list(node.args))]
+        inputs = InputSet("", "fractions", tuple(runner.arguments(number, given)))
         native = NativeExecutor(trusted=False, worker=self.worker)
 
         def run(variant: PrimFunc, arrays: list[object]) -> list[Array] | None:
             done = native.run(variant, arrays)
             return None if done.error else list(done.arrays)
 
-        own = native.run(func, [np.copy(arg) for arg in args]).arrays
-        bounds = Precision(func).allowed(InputSet("", "fractions", args), own, run)
-        return bounds[len(given) + item]
+        own = native.run(func, inputs.copied()).arrays
+        bounds = Precision(func).allowed(inputs, own, run)
+        return bounds[len(bounds) - len(tensors_in(node.type)) + item]
 
 
 class _CannotRun(IRKitError):

@@ -9,16 +9,18 @@ from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.convert.shapes.size_kernels import shape_values
 from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Body, TensorType, Value, outlined, written_type
+from irkit.graph import Body, Builder, TensorType, Value, outlined, written_type
 from irkit.ir import as_int, index
 
 
 class LoopBody:
     """A body under construction: ``number`` of the iteration and ``state`` are its parameters."""
 
-    def __init__(self, node: OnnxNode, initial: Sequence[Value]) -> None:
+    def __init__(
+        self, node: OnnxNode, initial: Sequence[Value], builder: Builder | None = None
+    ) -> None:
         self.node, self.initial = node, initial
-        self.builder = node.builder.inner()
+        self.builder = node.builder.inner() if builder is None else builder
         self.outer_true = node.constant(np.array(True))
         self.true = node.constant_in(self.builder, np.array(True))
         self.number = self.builder.param(f"{node.label}_number", (), "i64")

@@ -9,6 +9,7 @@ import onnx
 
 from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
+from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
 from irkit.graph import Builder, TensorType, Value
@@ -120,8 +121,10 @@ def _kept(
             "it has outputs for each iteration, and how many it makes at most is not known; its "
             "first input can say so"
         )
+    most_rows: Dim = count or 0
     if rows and count is None:
-        node.array(0, "number of iterations")
+        (size,) = node.sizes(0, "number of iterations") or (0,)
+        most_rows = node.at_least_0(size)
     if number is None and node.is_true(again) and (cond is None or node.is_true(cond)):
         raise node.fail("it never ends: it has no number of iterations, and its condition holds")
     most = node.constant(np.array(INT64_MAX)) if number is None else number
@@ -131,7 +134,7 @@ def _kept(
         made.outer_true if cond is None else node.op("reshape", cond, shape=()),
         again,
         found[: len(states)],
-        [(row, count or 0) for row in rows],
+        [(row, most_rows) for row in rows],
     )
     if not rows or not stops:
         return results[1:]

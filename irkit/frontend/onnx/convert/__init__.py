@@ -1,7 +1,7 @@
 """Converters of ONNX operators, one for each: from an ``OnnxNode`` to its outputs as graph values.
 
 Each folder holds a family of operators, with the table of its converters: math, shapes,
-reductions, nn, quantized, ml, data_dependent.
+reductions, nn, quantized, ml, data_dependent; so does recurrent.
 """
 
 from irkit.frontend.onnx.convert import (
@@ -10,12 +10,13 @@ from irkit.frontend.onnx.convert import (
     ml,
     nn,
     quantized,
+    recurrent,
     reductions,
     shapes,
 )
 from irkit.frontend.onnx.onnx_node import Converter
 
-_FAMILIES = (math, shapes, reductions, nn, quantized, ml, data_dependent)
+_FAMILIES = (math, shapes, reductions, nn, recurrent, quantized, ml, data_dependent)
 
 CONVERTERS: dict[str, Converter] = {
     name: converter for family in _FAMILIES for name, converter in family.CONVERTERS.items()

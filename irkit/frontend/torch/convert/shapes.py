@@ -155,32 +155,6 @@ def _index(node: AtenNode) -> TensorExpr:
     return apply("take", joined, flat, axis=first)
 
 
-def _slice_scatter(node: AtenNode) -> TensorExpr:
-    """Put a tensor in place of a slice."""
-    x, part = node.tensor(0), node.tensor(1)
-    axis, step = node.axis(2, "dim", x.rank, 0), node.whole(5, "step", 1)
-    extent = x.extent(axis)
-    end = node.given(4, "end")
-    begin, end, _ = slice(node.given(3, "start"), end, step).indices(extent)
-    if step != 1:
-        raise node.fail("a step other than 1 is not supported")
-    before = (slice(None),) * axis
-    pieces = [x[(*before, slice(0, begin))], part, x[(*before, slice(max(begin, end), extent))]]
-    kept = [each for each in pieces if as_int(each.dims[axis]) != 0]
-    return apply("concat", *kept, axis=axis)
-
-
-def _select_scatter(node: AtenNode) -> TensorExpr:
-    x, part = node.tensor(0), node.tensor(1)
-    axis = node.axis(2, "dim", x.rank)
-    at = node.whole(3, "index") % x.extent(axis)
-    before = (slice(None),) * axis
-    wide = apply("expand_dims", part, axes=(axis,))
-    pieces = [x[(*before, slice(0, at))], wide, x[(*before, slice(at + 1, x.extent(axis)))]]
-    kept = [each for each in pieces if as_int(each.dims[axis]) != 0]
-    return apply("concat", *kept, axis=axis)
-
-
 def _full(node: AtenNode) -> TensorExpr:
     return _filled(node, node.wholes(0), node.number(1, "fill_value"))
 
@@ -237,8 +211,6 @@ SHAPES: dict[str, Convert] = {
     "index_select": _index_select,
     "gather": _gather,
     "index": _index,
-    "slice_scatter": _slice_scatter,
-    "select_scatter": _select_scatter,
     "full": _full,
     "zeros": lambda node: _filled(node, node.wholes(0), 0),
     "ones": lambda node: _filled(node, node.wholes(0), 1),

@@ -21,11 +21,15 @@ from irkit.graph import (
     Bind,
     Body,
     GraphFunc,
+    StatePair,
     TensorType,
     arrays_of,
     bindings_of,
     interpret,
+    results_of,
     used_inside,
+    verify,
+    with_state,
 )
 from irkit.ir import Const, Var
 from irkit.passes.graph import fuse_ops, lower_to_loops
@@ -54,9 +58,11 @@ def draw_graph(picks: Picks) -> Sample:
         f"rung:{'whole' if whole else 'fractions'} graph",
     )
     pipeline = graph_pipeline(picks, func)
+    paired = with_state_drawn(picks, func) if picks.one_in(3) else func
+    features = (*features, *(("state",) if paired is not func else ()))
     return Sample(
         "graphs",
-        func,
+        paired,
         pipeline,
         inputs=(inputs,),
         expected=(expected,),
@@ -90,6 +96,14 @@ def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, 
     return g.builder.finish(*others, last), tuple(g.ops)
 
 
+def with_state_drawn(picks: Picks, func: GraphFunc) -> GraphFunc:
+    """Write a result over a parameter, if the verifier accepts one of the pairs."""
+    results = range(len(results_of(func)))
+    pairs = [StatePair(at, number) for at in range(len(func.params)) for number in results]
+    found = [made for pair in pairs if not verify(made := with_state(func, (pair,)))]
+    return picks.pick(found) if found else func
+
+
 def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:
     """Draw arrays for the parameters of a graph."""
     rng = np.random.default_rng(picks.below(1 << 16))
@@ -119,7 +133,7 @@ def graph_results(
     """Compute the results in NumPy, and the tolerance of each."""
     with np.errstate(all="ignore"):
         try:
-            own = [np.asarray(each) for each in meaning(func, list(inputs.args))]
+            own = [np.array(each) for each in meaning(func, list(inputs.args))]
             if whole:
                 return tuple(own), (None,) * len(own)
             wide = interpret(func, list(inputs.args), precision="f64")

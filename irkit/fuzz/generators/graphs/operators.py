@@ -317,6 +317,20 @@ def take(g: GraphValues, name: str) -> object:
     return g.op(name, x, indices, bound=x.bound, axis=axis)
 
 
+def scatter(g: GraphValues, name: str) -> object:
+    """Replace rows of a tensor, perhaps one twice, and perhaps none."""
+    x = g.any(lambda each: each.rank > 0 and all(as_int(dim) is not None for dim in each.shape))
+    axis = g.picks.below(x.rank)
+    count = 1 + g.picks.below(x.rank - axis)
+    rows = 1 + g.picks.below(4)
+    sizes = np.array(x.sizes[axis : axis + count])
+    places = g.rng.integers(-sizes - 1, sizes + 1, (rows, count))
+    indices = g.constant(places.astype(g.picks.pick((np.int64, np.int32))), 8)
+    shape = (*x.sizes[:axis], rows, *x.sizes[axis + count :])
+    updates = g.fresh(list(shape), str(x.dtype))
+    return g.op(name, x, indices, updates, bound=max(updates.bound, x.bound), axis=axis)
+
+
 def full(g: GraphValues, name: str) -> object:
     shape = tuple(g.picks.pick((2, 3, 1)) for _ in range(1 + g.picks.below(2)))
     dtype = g.picks.pick(_CASTS)
@@ -352,7 +366,12 @@ DRAWS: dict[str, Draw] = {
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},
-    **{"expand_dims": expand_dims, "squeeze": squeeze, "broadcast_to": broadcast_to},
+    **{
+        "scatter": scatter,
+        "expand_dims": expand_dims,
+        "squeeze": squeeze,
+        "broadcast_to": broadcast_to,
+    },
     **{"concat": concat, "slice": slice_, "pad": pad, "full": full, "full_like": full_like},
 }
 """The function that applies each operator of the graph IR."""

@@ -63,11 +63,42 @@ def _take(op: AppliedOp) -> list[TensorExpr | None]:
     return [operator("matmul", chosen, parts).reshape(*x.shape), None]
 
 
+def _scatter(op: AppliedOp) -> list[TensorExpr | None]:
+    """Rows that were replaced, by later rows too, have no part in the result."""
+    (x, indices, updates), axis = op.args, op.options.int("axis")
+    number, count = indices.shape
+    extents, rest = x.shape[axis : axis + count], x.shape[axis + count :]
+    place, live = indices.cast("i64")[:, 0] * 0, None
+    for at, extent in enumerate(extents):
+        column = indices.cast("i64")[:, at]
+        column = where(operator("less", column, 0), column + extent, column)
+        inside = operator(
+            "logical_and",
+            operator("greater_equal", column, 0),
+            operator("less", column, extent),
+        )
+        live = inside if live is None else operator("logical_and", live, inside)
+        place = place * extent + column
+    assert live is not None
+    # A row outside has the number -1, which no other row has that matters.
+    place = where(live, place, -1)
+    same = operator("equal", place.reshape(number, 1), place.reshape(1, number))
+    later = np.triu(np.ones((number, number), np.int64), 1)
+    again = (same.cast("i64") * later).sum(1)
+    live = operator("logical_and", live, operator("equal", again, 0))
+    flat = op.dy.reshape(*x.shape[:axis], prod(extents), *rest)
+    rows = operator("take", flat, place, axis=axis)
+    mask = live.reshape(number, *(1,) * len(rest))
+    zero = operator("full_like", updates, value=0)
+    return [operator("scatter", op.dy, indices, zero, axis=axis), None, where(mask, rows, 0.0)]
+
+
 INDEXING: dict[str, Rule] = {
     "concat": _concat,
     "slice": _slice,
     "pad": _pad,
     "take": _take,
+    "scatter": _scatter,
     "full": lambda op: [],
     "full_like": lambda op: [None],
 }

@@ -1,6 +1,6 @@
 """Layers of neural networks.
 
-Reading order: window, conv, pool, norm, recurrent, resize, grid_sample, optimizers.
+Reading order: window, conv, pool, norm, resize, grid_sample, optimizers.
 """
 
 from irkit.frontend.onnx.convert.nn.conv import (
@@ -36,11 +36,6 @@ from irkit.frontend.onnx.convert.nn.pool import (
     max_pool,
     max_unpool,
 )
-from irkit.frontend.onnx.convert.nn.recurrent import (
-    gru,
-    lstm,
-    rnn,
-)
 from irkit.frontend.onnx.convert.nn.resize import (
     resize,
     upsample,
@@ -58,7 +53,6 @@ CONVERTERS: dict[str, Converter] = {
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "DeformConv": deform_conv,
-    "GRU": gru,
     "GlobalAveragePool": global_average_pool,
     "GlobalLpPool": global_lp_pool,
     "GlobalMaxPool": global_max_pool,
@@ -66,7 +60,6 @@ CONVERTERS: dict[str, Converter] = {
     "GroupNormalization": group_normalization,
     "InstanceNormalization": instance_normalization,
     "LRN": lrn,
-    "LSTM": lstm,
     "LayerNormalization": layer_normalization,
     "LpNormalization": lp_normalization,
     "LpPool": lp_pool,
@@ -74,7 +67,6 @@ CONVERTERS: dict[str, Converter] = {
     "MaxUnpool": max_unpool,
     "MeanVarianceNormalization": mean_variance_normalization,
     "RMSNormalization": rms_normalization,
-    "RNN": rnn,
     "Resize": resize,
     "RoiAlign": roi_align,
     "Upsample": upsample,

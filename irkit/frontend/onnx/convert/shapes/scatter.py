@@ -1,8 +1,4 @@
-"""Scatter: copies of a tensor with some elements replaced or combined.
-
-Each element of the result looks for the updates of its place, so the work is the product of both
-numbers of elements.
-"""
+"""Scatter: copies of a tensor with some elements replaced or combined."""
 
 import math
 
@@ -10,8 +6,8 @@ import numpy as np
 
 from irkit.frontend.onnx.convert.shapes.gather import flat_places, index_columns, positions
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import Value
-from irkit.ir import I64
+from irkit.graph import Value, same_shape, written
+from irkit.ir import I64, as_int
 
 _COMBINED = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
@@ -28,12 +24,16 @@ def scatter_elements(node: OnnxNode) -> Value:
         raise node.fail(f"indices {wanted} and updates {node.shape(updates)} do not fit {shape}")
     columns = [node.constant(positions(wanted, at)) for at in range(len(shape))]
     columns[axis] = indices
-    places = node.op("reshape", flat_places(node, shape, columns), shape=(math.prod(wanted),))
-    found = _scattered(
+    count = math.prod(wanted)
+    if _how(node) == "none":
+        flat = node.op("reshape", updates, shape=(count,))
+        return node.op("scatter", x, _rows(node, columns, wanted), flat)
+    places = node.op("reshape", flat_places(node, shape, columns), shape=(count,))
+    found = _combined(
         node,
         node.op("reshape", x, shape=(math.prod(shape), 1)),
         places,
-        node.op("reshape", updates, shape=(math.prod(wanted), 1)),
+        node.op("reshape", updates, shape=(count, 1)),
     )
     return node.op("reshape", found, shape=shape)
 
@@ -44,17 +44,30 @@ def scatter_nd(node: OnnxNode) -> Value:
     Source: ScatterND-11 to ScatterND-18.
     """
     x, indices, updates = node.input(0), node.cast(node.input(1), I64), node.input(2)
-    shape, wanted = node.shape(x), node.shape(indices)
-    if not wanted or not 1 <= wanted[-1] <= len(shape):
-        raise node.fail(f"indices of shape {wanted} do not fit x of shape {shape}")
-    lead, rest = shape[: wanted[-1]], shape[wanted[-1] :]
-    if node.shape(updates) != (*wanted[:-1], *rest):
-        raise node.fail(f"updates of shape {node.shape(updates)} do not fit indices {wanted}")
-    count, size = math.prod(wanted[:-1]), math.prod(rest)
+    rank, wanted = node.rank(x), node.type(indices).shape
+    number = as_int(wanted[-1]) if wanted else None
+    if number is None or not 1 <= number <= rank:
+        raise node.fail(f"indices of shape {written(wanted)} do not fit x of rank {rank}")
+    rest, kind = node.type(x).shape[number:], node.type(updates)
+    if not same_shape(kind.shape, (*wanted[:-1], *rest)):
+        raise node.fail(
+            f"updates of shape {written(kind.shape)} do not fit indices {written(wanted)}"
+        )
+    if _how(node) == "none" and len(wanted) == 2:
+        return node.op("scatter", x, indices, updates)
+    count, size = (
+        math.prod(node.shape(indices)[:-1]),
+        math.prod(node.shape(updates)[len(wanted) - 1 :]),
+    )
+    if _how(node) == "none":
+        rows = node.op("reshape", indices, shape=(count, number))
+        flat = node.op("reshape", updates, shape=(count, *node.shape(updates)[len(wanted) - 1 :]))
+        return node.op("scatter", x, rows, flat)
+    shape = node.shape(x)
     places = flat_places(node, shape, index_columns(node, indices))
-    found = _scattered(
+    found = _combined(
         node,
-        node.op("reshape", x, shape=(math.prod(lead), size)),
+        node.op("reshape", x, shape=(math.prod(shape[:number]), size)),
         node.op("reshape", places, shape=(count,)),
         node.op("reshape", updates, shape=(count, size)),
     )
@@ -73,44 +86,44 @@ def tensor_scatter(node: OnnxNode) -> Value:
         a != b for at, (a, b) in enumerate(zip(shape, new, strict=True)) if at != axis
     ):
         raise node.fail(f"update of shape {new} does not fit a cache of shape {shape}")
-    tail = (1,) * (len(shape) - axis - 1)
-    step = node.constant(np.arange(shape[axis]).reshape(-1, *tail))
+    lead = new[: axis + 1]
+    columns = [node.constant(positions(lead, at)) for at in range(axis + 1)]
     first = node.constant(np.zeros(1, np.int64)) if start is None else node.cast(start, I64)
-    begin = node.op("reshape", first, shape=(-1, *(1,) * (len(shape) - 1)))
-    offset = node.op("subtract", step, begin)
+    begin = node.op("reshape", first, shape=(-1, *(1,) * axis))
+    place = node.op("add", columns[axis], begin)
     if node.text("mode", "linear") == "circular":
-        offset = node.op("floor_mod", offset, shape[axis])
-    inside = node.op(
-        "logical_and",
-        node.op("greater_equal", offset, 0),
-        node.op("less", offset, new[axis]),
-    )
-    columns = [node.constant(positions(shape, at)) for at in range(len(shape))]
-    columns[axis] = offset
-    flat = node.op("reshape", update, shape=(math.prod(new),))
-    taken = node.op("take", flat, flat_places(node, new, columns), axis=0)
-    return node.op("where", inside, taken, past)
+        place = node.op("floor_mod", place, shape[axis])
+    columns[axis] = place
+    flat = node.op("reshape", update, shape=(math.prod(lead), *shape[axis + 1 :]))
+    return node.op("scatter", past, _rows(node, columns, lead), flat)
 
 
-def _scattered(node: OnnxNode, x: Value, places: Value, updates: Value) -> Value:
-    """Write rows of updates to the rows of ``x`` with the given numbers.
+def _how(node: OnnxNode) -> str:
+    return node.text("reduction", "none")
+
+
+def _rows(node: OnnxNode, columns: list[Value], shape: tuple[int, ...]) -> Value:
+    """Return tuples of indices, one in each row, from a tensor for each index of a tuple."""
+    count = math.prod(shape)
+    wide = [node.op("broadcast_to", column, shape=shape) for column in columns]
+    flat = [node.op("reshape", column, shape=(count, 1)) for column in wide]
+    return flat[0] if len(flat) == 1 else node.op("concat", *flat, axis=1)
+
+
+def _combined(node: OnnxNode, x: Value, places: Value, updates: Value) -> Value:
+    """Combine rows of updates with the rows of ``x`` of the given numbers. Each row of the result
+    looks for its updates, so the work is the product of both numbers.
 
     Shapes: x [N, S], places [M], updates [M, S] -> [N, S].
     """
-    how = node.text("reduction", "none")
+    how = _how(node)
+    if how not in _COMBINED:
+        raise node.fail(f"reduction is {how!r}; expected none, {', '.join(_COMBINED)}")
     (rows, size), (count, _) = node.shape(x), node.shape(updates)
     if count == 0:
         return x
-    node.check_size((rows, count) if how == "none" else (rows, count, size))
+    node.check_size((rows, count, size))
     here = node.op("equal", node.constant(np.arange(rows)[:, None]), places)
-    if how == "none":
-        last = node.op("where", here, node.constant(np.arange(count)), -1)
-        chosen = node.op("max", last, axes=(1,), keepdims=False)
-        taken = node.op("take", updates, node.op("maximum", chosen, 0), axis=0)
-        hit = node.op("reshape", node.op("greater_equal", chosen, 0), shape=(rows, 1))
-        return node.op("where", hit, taken, x)
-    if how not in _COMBINED:
-        raise node.fail(f"reduction is {how!r}; expected none, {', '.join(_COMBINED)}")
     mask = node.op("reshape", here, shape=(rows, count, 1))
     own = node.op("reshape", x, shape=(rows, 1, size))
     # The element itself changes neither max nor min.

@@ -1,12 +1,15 @@
-"""RNN, GRU and LSTM, unrolled: one set of operators for each step of the sequence."""
+"""RNN, GRU and LSTM: one set of operators for each step of the sequence, or a loop over a sequence
+whose length is only known at a call."""
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
+from irkit.frontend.onnx.control_flow.loop_body import LoopBody
+from irkit.frontend.onnx.convert.shapes.size_kernels import shape_values
 from irkit.frontend.onnx.limits import MAX_STEPS
-from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.onnx_node import Converter, OnnxNode
 from irkit.graph import Value
 from irkit.ir import I64
 
@@ -25,9 +28,9 @@ _DEFAULTS = {
 
 
 class _Direction(msgspec.Struct, frozen=True):
-    """The weights of one direction.
+    """The weights of one direction, transposed.
 
-    Shapes: w [gates * hidden, input], r [gates * hidden, hidden], biases [gates * hidden].
+    Shapes: w [input, gates * hidden], r [hidden, gates * hidden], biases [gates * hidden].
     """
 
     node: OnnxNode
@@ -40,9 +43,8 @@ class _Direction(msgspec.Struct, frozen=True):
     functions: tuple[_Function, ...]
 
     def gates(self, x: Value, weights: Value, bias: Value | None) -> Value:
-        """Multiply by the transpose of weights, and add a bias."""
-        turned = self.node.op("transpose", weights, axes=(1, 0))
-        found = self.node.op("matmul", x, turned)
+        """Multiply by weights, and add a bias."""
+        found = self.node.op("matmul", x, weights)
         return found if bias is None else self.node.op("add", found, bias)
 
     def part(self, gates: Value, number: int) -> Value:
@@ -66,6 +68,7 @@ def rnn(node: OnnxNode) -> tuple[Value, Value]:
     """
 
     def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
+        node = of.node
         gates = node.op("add", of.gates(x, of.w, of.w_bias), of.gates(state[0], of.r, of.r_bias))
         return [of.functions[0](_clipped(node, gates))]
 
@@ -81,7 +84,7 @@ def gru(node: OnnxNode) -> tuple[Value, Value]:
     late = bool(node.integer("linear_before_reset", 0)) if node.version >= 3 else False
 
     def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
-        f, g = of.functions
+        node, (f, g) = of.node, of.functions
         (h,) = state
         inputs, back = of.gates(x, of.w, of.w_bias), of.gates(h, of.r, of.r_bias)
         z, r = (
@@ -91,7 +94,7 @@ def gru(node: OnnxNode) -> tuple[Value, Value]:
         if late:
             memory = node.op("multiply", r, of.part(back, 2))
         else:
-            weights = _rows(node, of.r, 2 * of.hidden, 3 * of.hidden)
+            weights = of.part(of.r, 2)
             bias = None if of.r_bias is None else of.part(of.r_bias, 2)
             memory = of.gates(node.op("multiply", r, h), weights, bias)
         new = g(_clipped(node, node.op("add", of.part(inputs, 2), memory)))
@@ -112,10 +115,11 @@ def lstm(node: OnnxNode) -> tuple[Value, Value, Value]:
     def peek(of: _Direction, gate: Value, cell: Value, number: int) -> Value:
         if of.peepholes is None:
             return gate
+        node = of.node
         return node.op("add", gate, node.op("multiply", of.part(of.peepholes, number), cell))
 
     def step(of: _Direction, x: Value, state: Sequence[Value]) -> list[Value]:
-        f, g, h = of.functions
+        node, (f, g, h) = of.node, of.functions
         hidden, cell = state
         gates = node.op("add", of.gates(x, of.w, of.w_bias), of.gates(hidden, of.r, of.r_bias))
         i = f(_clipped(node, peek(of, of.part(gates, 0), cell, 0)))
@@ -146,8 +150,8 @@ def _run(
     batch_first = layout == 1
     if batch_first:
         x = node.op("transpose", x, axes=(1, 0, 2))
-    time, batch, _ = node.shape(x)
-    if time > MAX_STEPS:
+    time, batch = node.dims(x)[0], node.extent(x, 1)
+    if isinstance(time, int) and time > MAX_STEPS:
         raise node.fail(f"a sequence of {time} steps: up to {MAX_STEPS} are unrolled")
     direction = node.text("direction", "forward")
     if direction not in ("forward", "reverse", "bidirectional"):
@@ -156,28 +160,22 @@ def _run(
     hidden = node.shape(node.input(2))[2]
     if node.integer("hidden_size", hidden) != hidden:
         raise node.fail(f"hidden_size is {node.integer('hidden_size')}, but R says {hidden}")
-    lengths = node.optional(4)
     sequences: list[Value] = []
     finals: list[list[Value]] = []
     for at, back in enumerate(backwards):
         of = _direction(node, at, gates, hidden, defaults)
         state = [_initial(node, 5 + each, at, batch, hidden, batch_first) for each in range(count)]
-        outputs: list[Value] = []
-        for number in range(time):
-            place = time - 1 - number if back else number
-            row = node.op("reshape", _rows(node, x, place, place + 1), shape=node.shape(x)[1:])
-            after = step(of, row, state)
-            output = after[0]
-            if lengths is not None:
-                length = node.op("reshape", node.cast(lengths, I64), shape=(-1, 1))
-                inside = node.op("greater", length, place)
-                output = node.op("where", inside, output, 0)
-                pairs = zip(after, state, strict=True)
-                after = [node.op("where", inside, new, old) for new, old in pairs]
-            state = after
-            outputs.append(node.op("reshape", output, shape=(1, 1, batch, hidden)))
-        whole = outputs[::-1] if back else outputs
-        sequences.append(_joined(node, whole, 0))
+        if isinstance(time, int):
+            outputs, state = _unrolled(of, x, state, step, back=back)
+        elif back:
+            raise node.fail("it goes backwards along an axis whose size is not known")
+        else:
+            inner = node.inside()
+            rows = msgspec.structs.replace(
+                of, node=inner, functions=_functions(inner, at, defaults)
+            )
+            outputs, state = _looped(node, rows, x, state, step)
+        sequences.append(outputs)
         finals.append([node.op("reshape", each, shape=(1, batch, hidden)) for each in state])
     result = _joined(node, sequences, 1)
     states = [_joined(node, list(each), 0) for each in zip(*finals, strict=True)]
@@ -185,6 +183,50 @@ def _run(
         result = node.op("transpose", result, axes=(2, 0, 1, 3))
         states = [node.op("transpose", each, axes=(1, 0, 2)) for each in states]
     return result, states
+
+
+def _unrolled(
+    of: _Direction, x: Value, state: list[Value], step: _Step, *, back: bool
+) -> tuple[Value, list[Value]]:
+    """Return the outputs of all steps, each after the other, and the last state."""
+    node = of.node
+    time, batch, _ = node.shape(x)
+    outputs: list[Value] = []
+    for number in range(time):
+        place = time - 1 - number if back else number
+        row = node.op("reshape", _rows(node, x, place, place + 1), shape=node.shape(x)[1:])
+        output, state = _stepped(of, step, row, state, place)
+        outputs.append(node.op("reshape", output, shape=(1, 1, batch, of.hidden)))
+    return _joined(node, outputs[::-1] if back else outputs, 0), state
+
+
+def _looped(
+    node: OnnxNode, of: _Direction, x: Value, state: list[Value], step: _Step
+) -> tuple[Value, list[Value]]:
+    """Do the same in a loop; the steps are made by the node of the direction."""
+    made = LoopBody(node, state, of.node.builder)
+    row = of.node.op("take", x, made.number, axis=0)
+    output, after = _stepped(of, step, row, made.state, made.number)
+    time = node.dims(x)[0]
+    length = node.op("reshape", shape_values(node, x, (time,)), shape=())
+    _, *found = made.finish(length, made.outer_true, made.true, after, [(output, time)])
+    return node.op("expand_dims", found[-1], axes=(1,)), found[:-1]
+
+
+def _stepped(
+    of: _Direction, step: _Step, row: Value, state: Sequence[Value], place: Value | int
+) -> tuple[Value, list[Value]]:
+    """Return the output of a step and the state after it; behind the end of a sequence of the
+    batch, the output is 0 and the state stays."""
+    node, after = of.node, step(of, row, state)
+    lengths = node.optional(4)
+    if lengths is None:
+        return after[0], after
+    length = node.op("reshape", node.cast(lengths, I64), shape=(-1, 1))
+    inside = node.op("greater", length, place)
+    pairs = zip(after, state, strict=True)
+    kept = [node.op("where", inside, new, old) for new, old in pairs]
+    return node.op("where", inside, after[0], 0), kept
 
 
 def _joined(node: OnnxNode, parts: list[Value], axis: int) -> Value:
@@ -202,7 +244,7 @@ def _item(node: OnnxNode, x: Value, at: int) -> Value:
 def _direction(
     node: OnnxNode, at: int, gates: int, hidden: int, defaults: tuple[str, ...]
 ) -> _Direction:
-    w, r = _item(node, node.input(1), at), _item(node, node.input(2), at)
+    w, r = (node.op("transpose", _item(node, node.input(each), at), axes=(1, 0)) for each in (1, 2))
     bias, peepholes = node.optional(3), node.optional(7) if gates == 4 else None
     w_bias = r_bias = None
     if bias is not None:
@@ -278,3 +320,7 @@ def _function(node: OnnxNode, name: str, alpha: float, beta: float) -> _Function
         return node.op("where", node.op("less", x, 0), line, x)
 
     return apply
+
+
+CONVERTERS: dict[str, Converter] = {"GRU": gru, "LSTM": lstm, "RNN": rnn}
+SHAPE_INPUTS: dict[str, tuple[int, ...]] = {}
