@@ -9,6 +9,7 @@ from irkit.core import IRKitError, Target
 
 _VECTORS = (("+avx512f", 64, 32), ("+avx2", 32, 16), ("+neon", 16, 32))
 """Features that decide the size and the number of vector registers, the best first."""
+_PLAIN = (16, 16)
 _INSTRUCTIONS = (
     "avx512vl",
     "avx512vnni",
@@ -72,7 +73,9 @@ class Machine(msgspec.Struct, frozen=True):
         Caches have the common sizes where the table of targets does not know the processor.
         """
         row = target.row
-        size, count = (16, 16) if row is None else (row.vector_bytes, row.vector_registers)
+        # Longer vectors are those of a feature, which may be switched off.
+        plain = row is not None and row.vector_bytes <= _PLAIN[0]
+        size, count = (row.vector_bytes, row.vector_registers) if row and plain else _PLAIN
         for feature, size_here, count_here in _VECTORS:
             if feature in target.features:
                 size, count = size_here, count_here

@@ -24,7 +24,7 @@ from irkit.transform import define_pass
 
 
 @define_pass
-def shorten(func: PrimFunc, *, name: str = "conv_relu_1", least: int = 3) -> PrimFunc:
+def shorten(func: PrimFunc, *, name: str = "conv_relu_1", least: int = 2) -> PrimFunc:
     """Drop the last iteration of one loop, of one function only."""
     cut = []
 

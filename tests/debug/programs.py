@@ -47,6 +47,12 @@ def gather(A: f32[n], P: i64[4], C: f32[4]):
     for i in serial(0, 4):
         C[i] = A[P[i]] if C[i] > f32(0.0) else A[i]
 """
+FEW_ROWS = """
+def main(q: f32[2, 1, 8], k: f32[2, 5, 8]):
+    turned: f32[2, 8, 5] = transpose(k, axes=(0, 2, 1))
+    scores: f32[2, 1, 5] = matmul(q, turned)
+    return scores
+"""
 
 
 @cache
@@ -84,7 +90,7 @@ def loop_programs(count: int) -> tuple[PrimFunc, ...]:
 def graph_programs(count: int) -> tuple[IRModule, ...]:
     aimed = [draw(picks_of(n)) for draw in AIMED_GRAPHS for n in range(2)]
     drawn = [random_graph(seed) for seed in range(count)]
-    written = [parse_module(text) for text in (CALLS, NESTED)]
+    written = [parse_module(text) for text in (CALLS, NESTED, FEW_ROWS)]
     return (*(IRModule({"main": graph}) for graph in (*drawn, *aimed)), *written)
 
 
