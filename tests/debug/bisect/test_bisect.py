@@ -200,7 +200,7 @@ def test_the_guilty_rewrite_of_a_graph_pass_is_named() -> None:
 
 
 def test_a_wrong_step_of_the_automatic_schedule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = te.placeholder((9, 24), name="A"), te.placeholder((24, 40), name="B")
+    a, b = te.placeholder((5, 2), name="A"), te.placeholder((2, 19), name="B")
     func = te.create_prim_func([a, b, topi.matmul(a, b)])
     assert bisect(DEFAULT, func, schedule="auto", samples=1) is None
     monkeypatch.setattr("irkit.schedule.primitives.loops.split._guard", lambda body, _: body)
