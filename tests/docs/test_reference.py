@@ -25,6 +25,7 @@ def test_every_public_name_has_a_docstring(name: str) -> None:
     assert missing == []
 
 
+@pytest.mark.long
 def test_pdoc_builds_the_reference_without_warnings(tmp_path: Path) -> None:
     pytest.importorskip("pdoc")
     done = subprocess.run(

@@ -16,6 +16,7 @@ from irkit.core import DTypeError, IRKitError
 from irkit.frontend.onnx import import_onnx
 from irkit.frontend.onnx.narrow_types import NARROW_TYPES, NarrowType
 from irkit.ir.numpy_types import NARROW
+from tests.draws import LONG
 from tests.frontend.onnx.node_cases import interpreted, native
 
 Array = NDArray[Any]
@@ -149,7 +150,7 @@ def test_a_package_takes_and_returns_the_same_types(tmp_path: Path) -> None:
 
 def test_a_model_that_leaves_shapes_open_takes_them(tmp_path: Path) -> None:
     model = irkit.compile(chain("n"))
-    for rows in (1, 4):
+    for rows in (1, 4)[:: 1 if LONG else 2]:
         x = np.ones((rows, 3), np.float32).astype(ml_dtypes.float8_e5m2)
         np.testing.assert_array_equal(model.run({"x": x})["y"].astype(np.float32), 2.0)
     with pytest.raises(DTypeError, match="must be of type float8_e5m2"):

@@ -11,11 +11,11 @@ from playwright.sync_api import Page
 
 from irkit.cli.verbs import irkit
 from irkit.inspector_web.server.http_server import Server
-from tests.draws import LONG
+from tests.draws import LONG, sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import FAILING, matmul_trace, opened, relu_model
 
-THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
+THEMES = pytest.mark.parametrize("theme", sampled(["light", "dark"], every=2))
 MOSTLY_LIGHT = pytest.mark.parametrize(
     "theme", ["light", pytest.param("dark", marks=pytest.mark.long)]
 )

@@ -136,7 +136,7 @@ def test_convolutions_of_any_groups_and_windows_agree_with_plain_loops(
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None)
 @given(cases(pool=True), st.booleans())
 def test_largest_elements_and_their_places_agree_with_plain_loops(
     case: Case, columns: bool
@@ -162,7 +162,7 @@ def test_largest_elements_and_their_places_agree_with_plain_loops(
             assert where[at] == (n * 2 + c) * math.prod(case.spatial) + flat
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None)
 @given(cases(pool=True), st.booleans())
 def test_means_of_windows_agree_with_plain_loops(case: Case, padded: bool) -> None:
     x = floats(1, 2, *case.spatial)
