@@ -42,7 +42,8 @@ def replay(
     """Rerun the failing step that a crash FOLDER records, or the job of the inspector's page.
 
     The step runs in a separate process, with the limits under which it failed. The folder is
-    trusted: the modules of the passes it names are imported. The rest of it is only read.
+    trusted: the modules of the passes it names are imported, and a job may run the script that
+    it names. The rest of it is only read.
 
     \b
     Exit code: 0 it fails the same way

@@ -91,7 +91,7 @@ class Region(Node, frozen=True, eq=False):
     extents: tuple[Expr, ...]
 
 
-class Block(Stmt, frozen=True, eq=False):
+class Block(Stmt, frozen=True, eq=False, weakref=True):
     """A named computation over axes, run where ``predicate`` holds.
 
     ``init`` runs before ``body`` where all reduce axes are 0. ``reads`` and ``writes`` are None if

@@ -3,28 +3,36 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from irkit.core import equal, walk
-from irkit.ir import Axis, Block, Buffer, Expr, If, Load, PrimFunc, Stmt, Store, Var, as_int
+from irkit.core import analysis, equal, walk
+from irkit.ir import (
+    Axis,
+    Block,
+    Buffer,
+    Expr,
+    If,
+    Load,
+    PrimFunc,
+    Stmt,
+    Store,
+    Var,
+    as_int,
+    statements,
+)
 from irkit.schedule.state.lookup import path_to
 
 
 def reads_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
     """List the blocks that load from a buffer, other than to accumulate into it."""
-    found: list[Block] = []
-    for block in walk(func, on=Block):
-        loads = any(load.buffer is buffer for load in walk(block, on=Load))
-        if loads and not any(store.buffer is buffer for store in walk(block, on=Store)):
-            found.append(block)
-    return found
+    return [
+        block
+        for block in statements(func).blocks
+        if buffer in _loaded_in(block) and buffer not in _stored_in(block)
+    ]
 
 
 def writes_of(func: PrimFunc, buffer: Buffer) -> list[Block]:
     """List the blocks that store to a buffer."""
-    return [
-        block
-        for block in walk(func, on=Block)
-        if any(store.buffer is buffer for store in walk(block, on=Store))
-    ]
+    return [block for block in statements(func).blocks if buffer in _stored_in(block)]
 
 
 def writes_beside(func: PrimFunc, block: Block, buffer: Buffer) -> list[Block]:
@@ -41,27 +49,38 @@ def writes_beside(func: PrimFunc, block: Block, buffer: Buffer) -> list[Block]:
 
 def producers_of(func: PrimFunc, block: Block) -> list[Block]:
     """List the other blocks that write what a block reads, in text order."""
-    return _touching(func, block, Store, read_by(block))
+    read = _loaded_in(block)
+    return [each for each in _others(func, block) if read.keys() & _stored_in(each).keys()]
 
 
 def consumers_of(func: PrimFunc, block: Block) -> list[Block]:
     """List the other blocks that read what a block writes, in text order."""
-    return _touching(func, block, Load, written_by(block))
+    written = _stored_in(block)
+    return [each for each in _others(func, block) if written.keys() & _loaded_in(each).keys()]
 
 
-def _touching(
-    func: PrimFunc, block: Block, kind: type[Load] | type[Store], buffers: set[Buffer]
-) -> list[Block]:
-    others = (each for each in walk(func, on=Block) if each is not block)
-    return [each for each in others if any(n.buffer in buffers for n in walk(each, on=kind))]
+def _others(func: PrimFunc, block: Block) -> list[Block]:
+    return [each for each in statements(func).blocks if each is not block]
 
 
 def written_after(func: PrimFunc, block: Block, buffers: set[Buffer]) -> Buffer | None:
     """Return one of the buffers that a later block writes, or None."""
-    blocks = list(walk(func, on=Block))
+    blocks = statements(func).blocks
     later = blocks[blocks.index(block) + 1 :]
-    stores = (store.buffer for each in later for store in walk(each, on=Store))
+    stores = (buffer for each in later for buffer in _stored_in(each))
     return next((buffer for buffer in stores if buffer in buffers), None)
+
+
+@analysis
+def _loaded_in(block: Block) -> dict[Buffer, None]:
+    """Collect the buffers that a block loads from, in text order."""
+    return {load.buffer: None for load in walk(block, on=Load)}
+
+
+@analysis
+def _stored_in(block: Block) -> dict[Buffer, None]:
+    """Collect the buffers that a block stores to, in text order."""
+    return {store.buffer: None for store in walk(block, on=Store)}
 
 
 def read_by(stmt: Stmt) -> set[Buffer]:
