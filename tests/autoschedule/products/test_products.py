@@ -98,9 +98,14 @@ def arrays_of(func: PrimFunc) -> list[Any]:
 
 
 def check(func: PrimFunc, machine: Machine = GENERIC) -> None:
-    """Compare the scheduled function with the loops as written, exactly: on small integers."""
+    """Compare the scheduled function with the loops as written."""
+    agree(auto_schedule(func, machine), func)
+
+
+def agree(scheduled: PrimFunc, func: PrimFunc) -> None:
+    """Compare two forms of a function, exactly: on small integers."""
     ours, theirs = arrays_of(func), arrays_of(func)
-    irkit.build(auto_schedule(func, machine))(*ours)
+    irkit.build(scheduled)(*ours)
     irkit.build(func, schedule="none")(*theirs)
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
@@ -161,10 +166,7 @@ def test_every_plan_is_exact_and_legal(
     plans = plans_of(found, Machine.with_vectors(vector))
     sch = Schedule(func)
     apply_plan(sch, *plans[int(at * len(plans))])
-    ours, theirs = arrays_of(func), arrays_of(func)
-    irkit.build(sch.func)(*ours)
-    irkit.build(func, schedule="none")(*theirs)
-    np.testing.assert_array_equal(ours[-1], theirs[-1])
+    agree(sch.func, func)
 
 
 @pytest.mark.parametrize(

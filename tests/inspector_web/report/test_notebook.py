@@ -11,8 +11,12 @@ from tests.passes.loop.kernels import kernel
 
 CELL = "<!doctype html><title>notebook</title><p id=secret>42</p><div>{}</div>"
 REACH = """() => {
-  try { return parent.document.getElementById("secret").textContent; } catch (error) { return error.name; }
-}"""  # noqa: E501
+  try {
+    return parent.document.getElementById("secret").textContent;
+  } catch (error) {
+    return error.name;
+  }
+}"""
 
 
 def html_of(trace: Trace) -> str:

@@ -145,7 +145,7 @@ def _error_of(child: Child, kind: JobKind, found: object) -> str | None:
         return f"The job {error.message}"
     except IRKitError as error:
         return str(error)
-    except Exception as error:
+    except Exception as error:  # What a job of the page says of it too: it is to be found again.
         return bug_text(error)
     return None
 

@@ -4,9 +4,11 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from irkit.core import Application, RuleReport
 from irkit.ir import parse
 from irkit.phases import DEFAULT
 from irkit.transform import Step, Trace
@@ -14,11 +16,32 @@ from tests.inspector_web.browser import launched, served
 from tests.inspector_web.pages import MATMUL, conv_model, opened
 from tests.inspector_web.static.pictures.shots import HERE, VIEWS, take, write_png
 
+ROOT = Path(__file__).parents[4]
+_Spanned = TypeVar("_Spanned", Application, RuleReport)
+
 
 def timed(steps: Iterable[Step], title: str) -> Trace:
-    """Return a trace with times that are made up, and without the versions of what made it."""
-    made = (msgspec.structs.replace(s, seconds=(s.index * 7 % 11 + 1) / 2e3) for s in steps)
+    """Return a trace with times that are made up, and without the versions and the folder of what
+    made it."""
+    made = (
+        msgspec.structs.replace(
+            step,
+            seconds=(step.index * 7 % 11 + 1) / 2e3,
+            reports=tuple(map(below_project, step.reports)),
+            kept=tuple(map(below_project, step.kept)),
+        )
+        for step in steps
+    )
     return Trace(tuple(made), title=title, versions={})
+
+
+def below_project(found: _Spanned) -> _Spanned:
+    """Name the file of a rule from the folder of the project on."""
+    span = found.span
+    if span is None or not span.file.startswith(f"{ROOT}/"):
+        return found
+    short = msgspec.structs.replace(span, file=span.file.removeprefix(f"{ROOT}/"))
+    return msgspec.structs.replace(found, span=short)
 
 
 def write_given() -> None:

@@ -31,11 +31,13 @@ SMALL = """async ([shot, by]) => {
   let made = "";
   for (let y = 0; y < high; y++) for (let x = 0; x < wide; x++) for (let c = 0; c < 3; c++) {
     let sum = 0;
-    for (let j = 0; j < by; j++) for (let i = 0; i < by; i++) sum += data[4 * ((y * by + j) * image.width + x * by + i) + c];
+    for (let j = 0; j < by; j++) for (let i = 0; i < by; i++) {
+      sum += data[4 * ((y * by + j) * image.width + x * by + i) + c];
+    }
     made += String.fromCharCode(Math.round(sum / by / by));
   }
   return [wide, high, btoa(made)];
-}"""  # noqa: E501
+}"""
 
 
 class View(NamedTuple):

@@ -1,11 +1,13 @@
 """Ten views look as they did: each is compared with a picture that is kept."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
+from irkit.inspector_web.record.restore import load_trace
 from irkit.inspector_web.server.http_server import Server
 from tests.inspector_web.browser import served
 from tests.inspector_web.pages import opened
@@ -33,6 +35,13 @@ def servers() -> Iterator[dict[str, Server]]:
         served(opened(*given_files("model"))) as model,
     ):
         yield {"matmul": matmul, "model": model}
+
+
+@pytest.mark.parametrize("file", sorted((HERE / "given").glob("*.trace")), ids=lambda f: f.stem)
+def test_a_kept_trace_names_no_folder_of_a_machine(file: Path) -> None:
+    spans = [each.span for step in load_trace(str(file)) for each in (*step.reports, *step.kept)]
+    assert any(span and span.file for span in spans)
+    assert not [span for span in spans if span and Path(span.file).is_absolute()]
 
 
 @pytest.mark.parametrize("name", VIEWS)

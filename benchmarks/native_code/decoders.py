@@ -1,6 +1,6 @@
 """Decoders of PyTorch that write into caches, one token at a time, in irkit and in PyTorch.
 
-``/path/with/torch/python -m benchmarks.native_code.decoding [gpt_decoder llama_decoder]``: width
+``/path/with/torch/python -m benchmarks.native_code.decoders [gpt_decoder llama_decoder]``: width
 256, 4 layers, 4 heads, one thread each; 32 tokens into caches of each capacity. Results are
 compared with PyTorch's. Bytes are those that a token writes to the caches, and the largest result
 of a kernel that only moves what is in them.

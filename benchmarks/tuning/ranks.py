@@ -1,4 +1,4 @@
-"""Ranking of candidates before they run: ``python -m benchmarks.tuning.ranking TRIALS [NAMES]``.
+"""Ranking of candidates before they run: ``python -m benchmarks.tuning.ranks TRIALS [NAMES]``.
 
 Each task is tuned for so many candidates. Then the formulas alone, and the formulas with a model
 that learned from all other tasks, rank the candidates of each; and with a model that also learned
