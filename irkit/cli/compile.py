@@ -15,7 +15,14 @@ from irkit.cli.flags.files import FILE, NEW_FILE
 from irkit.cli.flags.fixed_inputs import SHAPE, STATE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
-from irkit.cli.flags.placement import DISABLE, PASS, VERIFY, PassFlags, WithPasses
+from irkit.cli.flags.placement import (
+    DISABLE,
+    PASS,
+    VERIFY,
+    PassFlags,
+    WithPasses,
+    add_current_directory,
+)
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
@@ -23,7 +30,7 @@ from irkit.cli.output.notes import note_not_isolated, note_unused_passes
 from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
-from irkit.phases import Flow, ScheduleChoice, compile
+from irkit.phases import Flow, ScheduleChoice, compile, load_backend
 from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources
 from irkit.tune import Chosen, chosen_schedules
 
@@ -49,6 +56,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     records: str | None
     foreign_records: bool
     memory_limit: int
+    backends: tuple[str, ...]
     quiet: bool
 
     @property
@@ -147,6 +155,13 @@ _with_model_flags = as_value(
             metavar="BYTES",
             help="Refuse calls that need more for outputs and intermediate values.",
         ),
+        click.option(
+            "--backend",
+            "backends",
+            multiple=True,
+            metavar="MODULE:NAME",
+            help="Let a backend of your own compute what it claims. Repeatable.",
+        ),
         click.option("--quiet", is_flag=True, help="Print only errors."),
     ),
 )
@@ -174,6 +189,7 @@ def compile_(
       irkit compile mlp.onnx -o mlp.irkit --target raspberry-pi-4
       irkit compile mlp.onnx --output-kind=shared -o libmlp.so --header mlp.h
       irkit compile mlp.onnx --source-dir mlp/
+      irkit compile mlp.onnx -o mlp.irkit --backend my_backends:blas
     """
     started = time.perf_counter()
     if wanted.output is None and wanted.source_dir is None:
@@ -232,6 +248,9 @@ def _compiled(
     target = wanted.target
     fixed = fixed_inputs(wanted.shapes, wanted.values, wanted.states)
     samples = [read_npz(file) for file in wanted.inputs]
+    if wanted.backends:
+        add_current_directory()
+    backends = [load_backend(path) for path in wanted.backends]
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     silent = wanted.quiet or not screen.is_terminal
@@ -260,6 +279,7 @@ def _compiled(
             machine=wanted.machine,
             records=_chosen(wanted),
             memory_limit=wanted.memory_limit,
+            backends=backends,
         )
         for sample in samples:
             made.run(sample)

@@ -15,6 +15,7 @@ from irkit.codegen.c.interface import (
     interface_names as interface_names,
 )
 from irkit.codegen.c.source_file import (
+    c_signature as c_signature,
     c_symbol as c_symbol,
     emit_c as emit_c,
 )
@@ -24,6 +25,7 @@ from irkit.codegen.executor_plan import (
     Copy as Copy,
     ExecutorPlan as ExecutorPlan,
     FlowKind as FlowKind,
+    ImportedFunction as ImportedFunction,
     KernelCall as KernelCall,
     Region as Region,
     Repeat as Repeat,

@@ -142,6 +142,13 @@ class Repeat(msgspec.Struct, frozen=True, tag=True):
 Region = Branch | Repeat
 
 
+class ImportedFunction(msgspec.Struct, frozen=True):
+    """A function that kernels call, and the shared library that has it: its name, or a path."""
+
+    symbol: str
+    library: str
+
+
 class ExecutorPlan(msgspec.Struct, frozen=True):
     """Everything a run does.
 
@@ -152,7 +159,8 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     on them, in order. ``memory`` is what a call needs for arena and outputs: more than
     ``memory_limit`` refuses it. ``machine`` is what the automatic schedule of the kernels was
     chosen for, where that differs from the machine "generic". ``state`` pairs inputs with
-    the outputs that are written over them. ``messages`` are those of the assertions of kernels.
+    the outputs that are written over them. ``messages`` are those of the assertions of kernels,
+    ``imports`` the functions that kernels of backends call.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -171,6 +179,7 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     machine: dict[str, int | float | str] = {}
     state: tuple[StatePair, ...] = ()
     messages: dict[str, tuple[str, ...]] = {}
+    imports: tuple[ImportedFunction, ...] = ()
 
     @property
     def size_names(self) -> tuple[str, ...]:

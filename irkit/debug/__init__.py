@@ -43,6 +43,9 @@ from irkit.debug.check.difference import (
     identical as identical,
     is_float as is_float,
 )
+from irkit.debug.check.foreign_code import (
+    check_code as check_code,
+)
 from irkit.debug.check.options import (
     CheckOptions as CheckOptions,
 )

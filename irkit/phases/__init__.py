@@ -11,6 +11,20 @@ call before an executor is planned, because native code checks nothing. With ``-
 that a pass needs is in force at the start if the input has it.
 """
 
+from irkit.phases.backends.backend import (
+    Backend as Backend,
+    define_backend as define_backend,
+    load_backend as load_backend,
+)
+from irkit.phases.backends.claim_check import (
+    check_backend as check_backend,
+)
+from irkit.phases.backends.claims import (
+    BackendClaim as BackendClaim,
+    ClaimRule as ClaimRule,
+    ForeignCode as ForeignCode,
+    claim_rule as claim_rule,
+)
 from irkit.phases.build import (
     build as build,
 )

@@ -1,7 +1,7 @@
 """Native code from a model, by its way through the phases."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from irkit.codegen import MOST_BYTES, complete_target
 from irkit.core import IRKitError, IRModule, Target, as_target
+from irkit.phases.backends.backend import Backend
 from irkit.phases.compile_module import CompileOptions, Progress, compile_module
 from irkit.phases.default import DEFAULT
 from irkit.phases.executor.state_names import StateNames, in_place
@@ -47,6 +48,7 @@ def compile(
     state: StateNames | None = None,
     records: RecordsChoice | None = None,
     foreign_records: bool = False,
+    backends: Sequence[Backend] = (),
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
@@ -62,6 +64,7 @@ def compile(
     ``state`` maps inputs to outputs that are written over them, in the memory of the caller, such
     as ``{"h": "h_next"}``, or append to them: ``{"past": ("present", axis, capacity)}``.
     ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.
+    ``backends`` compute the parts of the graph that they claim.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     wanted = as_target(target)
@@ -80,6 +83,7 @@ def compile(
         machine=machine,
         memory_limit=memory_limit,
         records=schedules_of(records, whole, foreign_records),
+        backends=tuple(backends),
     )
     if not isinstance(model, IRModule):
         # Kernels and graphs need no ONNX, which takes 60 ms to load.

@@ -17,6 +17,8 @@ from irkit.codegen import (
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.ir import LOOP_LEVEL, PrimFunc, Work, work_of
+from irkit.phases.backends.backend import Backend
+from irkit.phases.backends.claimed_kernels import ClaimedKernels
 from irkit.phases.default import DEFAULT
 from irkit.phases.executor.fused_operators import FusedOperators
 from irkit.phases.executor.kernel_calls import check_calls
@@ -57,6 +59,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     machine: MachineChoice = "host"
     memory_limit: int = MOST_BYTES
     records: Chosen = Chosen()
+    backends: tuple[Backend, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options without ``progress``, which belongs to this process.
@@ -64,10 +67,10 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
         Raises: IRKitError for pipelines that are not irkit's own.
         """
         own = (self.graph_pipeline, self.pipeline, self.legalize, self.apply)
-        if own != (GRAPH, DEFAULT, LEGALIZE, apply_here):
+        if own != (GRAPH, DEFAULT, LEGALIZE, apply_here) or self.backends:
             raise IRKitError(
-                "the model cannot be pickled: it is compiled at the call, by a pipeline that is "
-                "not irkit's own",
+                "the model cannot be pickled: it is compiled at the call, by a pipeline or "
+                "backend that is not irkit's own",
                 hint="Save it: a package holds what is compiled so far.",
             )
         plain = (
@@ -89,11 +92,13 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
     schedule = "none" if by_kernel else options.schedule
     graph_pipeline = for_machine(options.graph_pipeline, chosen, schedule)
+    for backend in options.backends:
+        graph_pipeline = backend.into(graph_pipeline)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
     report("import", 0, 0)
     steps: list[Step] = []
     record: Callable[[Step], object] = steps.append if options.keep_trace else _ignore
-    operators = FusedOperators()
+    operators, claimed = FusedOperators(), ClaimedKernels(options.backends, target)
     operators.note(module)
     graph_steps = graph_pipeline.steps(module, verify=verify, apply=apply)
     for step in recorded(graph_steps, (GRAPH_LEVEL, LOOP_LEVEL)):
@@ -102,10 +107,16 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         assert isinstance(lowered, IRModule)
         module = lowered
         operators.note(module)
+        claimed.note(module)
         report(step.name, 0, 0)
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
+    if target.kind == "c" and options.backends:
+        raise IRKitError(
+            "C source has no kernels of backends",
+            hint="Compile it without backends, or for native code.",
+        )
     if target.kind == "c" and plan.state:
         raise IRKitError(
             "C source has no state in place: its inputs are not written",
@@ -120,6 +131,13 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     for done, name in enumerate(names, 1):
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
+        assert isinstance(func, PrimFunc)
+        image = claimed.image(func)
+        if image is not None:
+            objects.append(image)
+            work |= _counted(func)
+            report(name, done, len(names))
+            continue
         passes = lowering
         if by_kernel:
             trace = trace_for(func, options.records)
@@ -131,8 +149,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         functions.append(func)
         if target.kind != "c":
             objects.append(object_for(emit([func], target), target))
-        counted = work_of(func)
-        work |= {} if counted is None else {name: counted}
+        work |= _counted(func)
         recording |= {name} if record_size(func) else set()
         stops = tuple(each.message for each in assertions(func))
         messages |= {name: stops} if stops else {}
@@ -143,12 +160,18 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         messages=messages,
         memory_limit=options.memory_limit,
         machine=dict(chosen.settings) if options.schedule == "auto" else {},
+        imports=tuple(claimed.imports.values()),
     )
     if target.kind != "c":
         objects.append(object_for(emit_executor(plan), target))
     contents = PackageContents(plan, tuple(objects), params, target, main.script())
     trace = Trace.of(steps, title=options.title) if options.keep_trace else None
     return Model(contents, trace, functions)
+
+
+def _counted(func: PrimFunc) -> dict[str, Work]:
+    found = work_of(func)
+    return {} if found is None else {func.name: found}
 
 
 def _with_records(plan: ExecutorPlan, names: Container[str]) -> ExecutorPlan:

@@ -26,7 +26,13 @@ from irkit.runtime.deploy import (
     OUTPUT_KINDS as OUTPUT_KINDS,
     OutputKind as OutputKind,
     build_library as build_library,
+    c_compiler as c_compiler,
+    machine_flags as machine_flags,
+    run_tool as run_tool,
     write_sources as write_sources,
+)
+from irkit.runtime.imported_functions import (
+    imported as imported,
 )
 from irkit.runtime.jit import (
     Library as Library,

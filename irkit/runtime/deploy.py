@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from irkit.codegen import emit_header, emit_interface, interface_names, interface_text
+from irkit.codegen import (
+    emit_header,
+    emit_interface,
+    host_target,
+    interface_names,
+    interface_text,
+)
 from irkit.core import IRKitError, Target, atomic_write
 from irkit.runtime.model import Model
 
@@ -89,16 +95,16 @@ def build_library(
         objects = [f"{name}.o", f"{name}_weights.o"]
         for each in objects:
             source = f"{each[:-2]}.c"
-            _run(
+            run_tool(
                 [*command, *_FLAGS, *machine_flags(model.target), "-c", source, "-o", each], folder
             )
         result = "result"
         if kind == "shared":
-            _run([*command, "-shared", "-o", result, *objects, "-lm"], folder)
+            run_tool([*command, "-shared", "-o", result, *objects, "-lm"], folder)
         elif kind == "object":
-            _run([*command, "-r", "-nostdlib", "-o", result, *objects], folder)
+            run_tool([*command, "-r", "-nostdlib", "-o", result, *objects], folder)
         else:
-            _run(["ar", "rcs", result, *objects], folder)
+            run_tool(["ar", "rcs", result, *objects], folder)
         return [_written(path, (Path(folder) / result).read_bytes()), *made]
 
 
@@ -118,12 +124,17 @@ def c_compiler() -> list[str]:
 
 def machine_flags(target: Target) -> list[str]:
     """Return the flags that make a C compiler use the vectors of a target."""
-    if not target.triple and not target.cpu:
-        return ["-march=native"]
+    host = host_target()
+    if (target.triple or host.triple, target.cpu or host.cpu) == (host.triple, host.cpu):
+        return ["-march=native"]  # LLVM knows names of processors that other compilers lack.
     return [f"-march={target.cpu}"] if target.cpu else []
 
 
-def _run(command: Sequence[str], folder: str) -> None:
+def run_tool(command: Sequence[str], folder: str) -> None:
+    """Run a compiler or linker in a folder.
+
+    Raises: IRKitError with what it said, if it is missing, fails, or takes more than ten minutes.
+    """
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=_LONGEST

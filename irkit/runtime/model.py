@@ -17,6 +17,7 @@ from irkit.graph import StatePair
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import CallSizes, SizeProgram
+from irkit.runtime.imported_functions import imported
 from irkit.runtime.jit import Library
 from irkit.runtime.model_arrays import (
     Cache,
@@ -182,7 +183,7 @@ class Model:
                 "param": self._params.ctypes.data,
                 "arena": arena.ctypes.data,
             }
-            library = link(self.contents.objects, symbols)
+            library = link(self.contents.objects, symbols, imported(self.plan.imports))
             calls = TimedCalls(self.plan, library, addresses, sizes)
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
@@ -202,7 +203,8 @@ class Model:
         return _unpickled, (package_bytes(self.contents),)
 
     def _linked(self) -> Library:
-        return link(self.contents.objects, (ENTRY, *[SIZES] * bool(self.plan.dims)))
+        names = (ENTRY, *[SIZES] * bool(self.plan.dims))
+        return link(self.contents.objects, names, imported(self.plan.imports))
 
     def _refuse(self, *tables: object) -> int:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")

@@ -4,7 +4,7 @@ import atexit
 import ctypes
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,14 +27,19 @@ VARIABLE = "IRKIT_NUM_THREADS"
 _lock = threading.Lock()
 
 
-def link(objects: Sequence[bytes], symbols: Iterable[str]) -> Library:
+def link(
+    objects: Sequence[bytes], symbols: Iterable[str], imports: Mapping[str, int] | None = None
+) -> Library:
     """Link object files into this process, with the thread pool if they have parallel loops.
+
+    ``imports`` are addresses of other functions that they call.
 
     Raises: IRKitError if a symbol is missing, an object file is damaged, or ``IRKIT_NUM_THREADS``
     is not a number of threads.
     """
     has_parallel_loops = any(ENTER.encode() in image for image in objects)
-    return Library(objects, symbols, {ENTER: _pool().address(ENTER)} if has_parallel_loops else {})
+    pool = {ENTER: _pool().address(ENTER)} if has_parallel_loops else {}
+    return Library(objects, symbols, {**pool, **(imports or {})})
 
 
 def num_threads() -> int:

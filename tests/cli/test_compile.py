@@ -3,15 +3,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
 from click.testing import CliRunner
 
+import irkit
 from irkit.cli import verbs
 from tests.cli.command import compile_model, shell
 from tests.cli.shell import Shell
 from tests.cli.test_opt import PASSES
+from tests.codegen.c.build import needs_compiler
 
 
 def test_a_quiet_compilation_prints_nothing(folder: Path) -> None:
@@ -87,3 +90,32 @@ def test_a_pass_that_does_not_run_cannot_be_printed(shell: Shell, model: str) ->
     assert done.code == 2
     assert "cannot print the IR at pass 'fuze-ops': it does not run" in done.err
     assert not (shell.folder / "m.irkit").exists()
+
+
+NEGATING = """\
+from irkit.graph import hole, op
+from irkit.phases import BackendClaim, ForeignCode, claim_rule, define_backend
+
+
+@define_backend(rules=(claim_rule("relu", op("relu", hole("x"))),))
+def negating(claim: BackendClaim) -> ForeignCode:
+    *_, x, y = claim.names
+    body = f"for (int i = 0; i < 3; i++) {y}[i] = -{x}[i];"
+    return ForeignCode(c=f"{claim.declaration} {{ {body} return 0; }}")
+"""
+
+
+@needs_compiler
+def test_a_backend_of_the_current_folder_computes_what_it_claims(folder: Path) -> None:
+    Path("negating_backend.py").write_text(NEGATING)
+    graph = "g (float[3] x) => (float[3] y) { y = Relu(x) }"
+    model = f'<ir_version: 8, opset_import: ["" : 17]>\n{graph}'
+    onnx.save(onnx.parser.parse_model(model), "relu.onnx")
+    args = ["compile", "relu.onnx", "-o", "r.irkit", "--backend", "negating_backend:negating"]
+    done = CliRunner().invoke(verbs.irkit, args, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "partition-for-negating" in done.output
+    (found,) = irkit.load("r.irkit").run({"x": np.array([1, 2, 3], np.float32)}).values()
+    assert found.tolist() == [-1, -2, -3]
+    wrong = CliRunner().invoke(verbs.irkit, [*args[:-1], "negating_backend:no"])
+    assert "cannot load backend 'negating_backend:no'" in str(wrong.exception)

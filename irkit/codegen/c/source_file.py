@@ -94,7 +94,7 @@ def emit_c(
     return f"{head}{INCLUDES}\n" + "\n".join(parts) + "\n"
 
 
-def signature(func: PrimFunc) -> str:
+def c_signature(func: PrimFunc) -> str:
     """Return the parameters of a function, as its declaration has them."""
     return ", ".join(_parameters(FunctionWriter(SourceText(Target())), func)) or "void"
 

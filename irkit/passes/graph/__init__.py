@@ -54,3 +54,7 @@ from irkit.passes.graph.plan_memory import (
 from irkit.passes.graph.simplify_graph import (
     simplify_graph as simplify_graph,
 )
+from irkit.passes.graph.support.operator_groups import (
+    OperatorGroup as OperatorGroup,
+    grouped as grouped,
+)

@@ -23,45 +23,29 @@ all steps between them; so a group has one result, and no path leaves it and ret
 Source: operator fusion of TVM (Chen et al., OSDI 2018, section 3), with its operator kinds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import cast
 
-from irkit.core import Attrs, UniqueNames, current_recorder, remark, substitute
+from irkit.core import Attrs, current_recorder, remark
 from irkit.graph import (
-    Apply,
-    ArrayData,
-    Bind,
-    Body,
-    Constant,
     GraphFunc,
-    Kind,
-    Lambda,
     Op,
     TensorType,
     TupleType,
     Value,
     bindings_of,
     caches_of,
-    constants_of,
     op_spec,
     overwritten,
     results_of,
     same_shape,
     state_pairs,
-    type_of,
     used_inside,
 )
 from irkit.passes.graph.support.fusion_remarks import why_apart
+from irkit.passes.graph.support.operator_groups import RANK, OperatorGroup, grouped, words_of
 from irkit.transform import define_pass
 
-_RANK: dict[Kind, int] = {
-    "elementwise": 0,
-    "broadcast": 1,
-    "injective": 2,
-    "reduction": 3,
-    "complex": 4,
-    "opaque": 5,
-}
 # All paths end here: at the result, and at every step that is not an operator.
 _EXIT = Value("exit", TupleType(()))
 _FUSED: Attrs = (("fused", True),)
@@ -79,8 +63,16 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
         for value in groups.order:
             groups.grow(value, phase)
     groups.explain()
-    members = [found for found in groups.members() if len(found) > 1]
-    return _Rebuild(func, members).result() if members else func
+    return grouped(func, list(_allowed(func, groups)))
+
+
+def _allowed(func: GraphFunc, groups: "_Groups") -> Iterator[OperatorGroup]:
+    """Yield the groups of more than one operator, but for those that a recorder disallows."""
+    bound, recorder = bindings_of(func), current_recorder()
+    for found in groups.members():
+        inside = [bound[member] for member in found]
+        if len(found) > 1 and (recorder is None or recorder.allows("fuse", inside[-1], func)):
+            yield OperatorGroup(tuple(found), _FUSED, "_".join(["fused", *words_of(inside)]))
 
 
 def _post_dominators(uses: list[tuple[Value, Value]]) -> dict[Value, Value]:
@@ -122,14 +114,14 @@ class _Groups:
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
         self.kind: dict[Value, int] = {
-            value: _RANK[op_spec(step.name).kind] for value, step in self.steps.items()
+            value: RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
         state, caches = overwritten(func), caches_of(func)
         written = {results_of(func)[pair.result] for pair in state_pairs(func)}
         for value, step in self.steps.items():
             # In a group, it could be read after it is overwritten; a cache has a kernel of its own.
             if value in caches or (value not in written and not state.isdisjoint(step.args)):
-                self.kind[value] = _RANK["opaque"]
+                self.kind[value] = RANK["opaque"]
 
     def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:
@@ -143,12 +135,12 @@ class _Groups:
         if sink is None or sink is _EXIT or self.find(sink) is self.find(value):
             return
         kind = self.kind[self.find(value)]
-        if phase == "epilogues" and kind == _RANK["complex"]:
-            through, into, aligned = _RANK["broadcast"], {0, 1}, True
-        elif (phase == "epilogues" and kind <= _RANK["broadcast"]) or (
-            phase == "chains" and kind == _RANK["injective"]
+        if phase == "epilogues" and kind == RANK["complex"]:
+            through, into, aligned = RANK["broadcast"], {0, 1}, True
+        elif (phase == "epilogues" and kind <= RANK["broadcast"]) or (
+            phase == "chains" and kind == RANK["injective"]
         ):
-            through, into, aligned = _RANK["injective"], {0, 1, 2, 3}, False
+            through, into, aligned = RANK["injective"], {0, 1, 2, 3}, False
         else:
             return
         between = self._between(value, sink)
@@ -221,76 +213,4 @@ def _aligned(a: Value, b: Value) -> bool:
         isinstance(both[0], TensorType)
         and isinstance(both[1], TensorType)
         and same_shape(both[0].shape, both[1].shape)
-    )
-
-
-class _Rebuild:
-    """Rebuilds a function with groups as lambdas, each applied in place of its last operator."""
-
-    def __init__(self, func: GraphFunc, groups: list[list[Value]]) -> None:
-        self.func, self.known = func, constants_of(func)
-        self.bound = bindings_of(func)
-        self.names = UniqueNames([value.name for value in (*func.params, *self.bound)])
-        recorder = current_recorder()
-        self.group_of = {
-            value: members
-            for members in groups
-            if recorder is None or recorder.allows("fuse", self.bound[members[-1]], func)
-            for value in members
-        }
-
-    def result(self) -> GraphFunc:
-        if not self.group_of:
-            return self.func
-        bindings: list[Bind] = []
-        for bind in self.func.body.bindings:
-            members = self.group_of.get(bind.var)
-            if members is None:
-                bindings.append(bind)
-            elif bind.var is members[-1]:
-                bindings += self._applied(members)
-        return self.func.replace(body=self.func.body.replace(bindings=tuple(bindings)))
-
-    def _applied(self, members: list[Value]) -> tuple[Bind, Bind]:
-        """Return the lambda of a group, and its application under the name of the last member."""
-        sink = self.bound[members[-1]]
-        inside = [self.bound[member] for member in members]
-        outer = _outer(inside)
-        copied: list[Bind] = []
-        given: dict[Value, Value] = {}
-        for value in outer:
-            data = self.known.get(value)
-            given[value] = Value(self.names(value.name), value.type)
-            if data is not None and _is_scalar(data):
-                copied.append(Bind(given[value], Constant(data), self.bound[value].span))
-        inlined = {bind.var for bind in copied}
-        args = [value for value in outer if given[value] not in inlined]
-        given[sink.var] = Value(self.names(sink.var.name), sink.var.type)
-        body = Body((*copied, *inside), sink.var)
-        code = Lambda(tuple(given[arg] for arg in args), substitute(body, given), _FUSED)
-        words = [bind.step.name for bind in inside if isinstance(bind.step, Op)]
-        name = self.names("_".join(["fused", *words[:6], *(["more"] if len(words) > 6 else [])]))
-        function = Value(name, type_of(code))
-        return (
-            Bind(function, code, _anchor(inside).span),
-            Bind(sink.var, Apply(function, tuple(args)), sink.span),
-        )
-
-
-def _outer(inside: Iterable[Bind]) -> list[Value]:
-    """Return the values from outside that a group uses, in order of first use."""
-    own = {bind.var for bind in inside}
-    used = (value for bind in inside for value in used_inside(bind.step))
-    return list(dict.fromkeys(value for value in used if value not in own))
-
-
-def _is_scalar(data: ArrayData) -> bool:
-    return all(extent == 1 for extent in data.shape)
-
-
-def _anchor(inside: list[Bind]) -> Bind:
-    """Return the operator that decides how a group runs: the first of the highest kind."""
-    return max(
-        inside,
-        key=lambda bind: _RANK[op_spec(bind.step.name).kind] if isinstance(bind.step, Op) else 0,
     )

@@ -22,6 +22,7 @@ import msgspec
 
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import (
+    AttrValue,
     Function,
     IRKitError,
     IRModule,
@@ -107,7 +108,8 @@ class _Kernels:
             if same(known, func):
                 return name
         name = self.unused(func.name)
-        scheduled = func if self.machine is None else auto_schedule(func, self.machine)
+        machine = None if "backend" in dict(func.attrs) else self.machine
+        scheduled = func if machine is None else auto_schedule(func, machine)
         self.made[name] = scheduled.replace(name=name)
         self._by_hash[key].append((name, func))
         return name
@@ -151,7 +153,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             bindings += [inside for inside in moved if inside not in bindings]
             body, outer = _opened(group, moved)
             params, args = (*group.params, *outer), (*step.args, *outer)
-            invoke = _kernel(kernels, args, body, bind, params)
+            invoke = _kernel(kernels, args, body, bind, params, dict(group.attrs).get("backend"))
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Invoke) and not kernels.caches.keys().isdisjoint(step.args):
             bindings.append(bind.replace(step=kernels.reading_caches(step)))
@@ -200,9 +202,10 @@ def _kernel(
     body: Body,
     bind: Bind,
     params: Sequence[Value] | None = None,
+    backend: AttrValue | None = None,
 ) -> Invoke:
     """Make the function of one group, with one parameter for each different argument, and return
-    its call."""
+    its call. What a ``backend`` computes is left as written: its loops only tell the meaning."""
     unique = list(dict.fromkeys(args))
     tensors = {
         arg: placeholder(_tensor(arg).shape, dtype=_tensor(arg).dtype, name=f"p{at}")
@@ -222,6 +225,8 @@ def _kernel(
     state = kernels.updates.get(bind.var)
     if state in unique:
         func = updated_in_place(func, unique.index(state))
+    if backend is not None:
+        func = func.replace(attrs=(*func.attrs, ("backend", backend)))
     return Invoke(kernels.name_of(func), tuple(unique))
 
 
