@@ -49,6 +49,10 @@ from irkit.codegen.llvm.compiler.host import (
     is_foreign as is_foreign,
     runnable_target as runnable_target,
 )
+from irkit.codegen.llvm.compiler.library import (
+    has_llvm as has_llvm,
+    llvm as llvm,
+)
 from irkit.codegen.llvm.compiler.object_file import (
     assembly as assembly,
     compile_object as compile_object,

@@ -12,6 +12,7 @@ from irkit.codegen import (
     assertions,
     emit,
     emit_executor,
+    emit_pool,
     record_size,
 )
 from irkit.core import IRKitError, IRModule, Target
@@ -32,7 +33,7 @@ from irkit.phases.schedule_choice import (
     trace_for,
     with_auto_schedule,
 )
-from irkit.runtime import Model, PackageContents, object_for
+from irkit.runtime import Model, PackageContents, has_parallel_loops, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded
 from irkit.tune import Chosen
 
@@ -146,7 +147,8 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     )
     if target.kind != "c":
         objects.append(object_for(emit_executor(plan), target))
-    contents = PackageContents(plan, tuple(objects), params, target, main.script())
+    pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
+    contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
     trace = Trace.of(steps, title=options.title) if options.keep_trace else None
     return Model(contents, trace, functions)
 

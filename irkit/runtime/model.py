@@ -182,7 +182,7 @@ class Model:
                 "param": self._params.ctypes.data,
                 "arena": arena.ctypes.data,
             }
-            library = link(self.contents.objects, symbols)
+            library = link(self.contents.objects, symbols, self.contents.pool)
             calls = TimedCalls(self.plan, library, addresses, sizes)
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
@@ -202,7 +202,8 @@ class Model:
         return _unpickled, (package_bytes(self.contents),)
 
     def _linked(self) -> Library:
-        return link(self.contents.objects, (ENTRY, *[SIZES] * bool(self.plan.dims)))
+        symbols = (ENTRY, *[SIZES] * bool(self.plan.dims))
+        return link(self.contents.objects, symbols, self.contents.pool)
 
     def _refuse(self, *tables: object) -> int:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
