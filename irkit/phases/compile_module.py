@@ -107,11 +107,6 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
-    if target.kind == "c" and plan.state:
-        raise IRKitError(
-            "C source has no state in place: its inputs are not written",
-            hint="Compile it without state, or for native code.",
-        )
     objects: list[bytes] = []
     functions: list[PrimFunc] = []
     work: dict[str, Work] = {}

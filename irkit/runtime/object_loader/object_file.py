@@ -83,7 +83,7 @@ def _read(image: bytes) -> ObjectFile:
     headers: list[tuple[int, ...]] = [
         _SECTION.unpack_from(image, start + k * _SECTION.size) for k in range(count)
     ]
-    titles = _bytes(image, headers[name_section])
+    titles = _bytes(image, headers[int(name_section)])
     sections = dict[int, ObjectSection]()
     for number, header in enumerate(headers):
         if header[2] & _ALLOC and _text(titles, header[0]) != ".eh_frame":
