@@ -5,13 +5,11 @@ executor_plan (the plan of a model's executor, as data), size_arithmetic (its ar
 from expressions).
 """
 
-from irkit.codegen.c import (
-    interface_text as interface_text,
-)
 from irkit.codegen.c.interface import (
     c_prefix as c_prefix,
     emit_header as emit_header,
     emit_interface as emit_interface,
+    folder_files as folder_files,
     interface_names as interface_names,
 )
 from irkit.codegen.c.source_file import (
@@ -50,6 +48,10 @@ from irkit.codegen.llvm.compiler.host import (
     host_target as host_target,
     is_foreign as is_foreign,
     runnable_target as runnable_target,
+)
+from irkit.codegen.llvm.compiler.library import (
+    has_llvm as has_llvm,
+    llvm as llvm,
 )
 from irkit.codegen.llvm.compiler.object_file import (
     assembly as assembly,

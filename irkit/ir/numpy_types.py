@@ -1,5 +1,6 @@
 """Conversion between element types and NumPy types; bf16 is that of ml_dtypes."""
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -77,6 +78,7 @@ NARROW = frozenset(
 compiled code takes as u8."""
 
 
+@cache
 def array_type(name: str) -> np.dtype[Any]:
     """Return the NumPy type of an input or output of a model: one of irkit's, or a narrow one.
 

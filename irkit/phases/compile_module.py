@@ -12,6 +12,7 @@ from irkit.codegen import (
     assertions,
     emit,
     emit_executor,
+    emit_pool,
     record_size,
 )
 from irkit.core import IRKitError, IRModule, Target
@@ -34,7 +35,7 @@ from irkit.phases.schedule_choice import (
     trace_for,
     with_auto_schedule,
 )
-from irkit.runtime import Model, PackageContents, object_for
+from irkit.runtime import Model, PackageContents, has_parallel_loops, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded
 from irkit.tune import Chosen
 
@@ -117,11 +118,6 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             "C source has no kernels of backends",
             hint="Compile it without backends, or for native code.",
         )
-    if target.kind == "c" and plan.state:
-        raise IRKitError(
-            "C source has no state in place: its inputs are not written",
-            hint="Compile it without state, or for native code.",
-        )
     objects: list[bytes] = []
     functions: list[PrimFunc] = []
     work: dict[str, Work] = {}
@@ -164,7 +160,8 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     )
     if target.kind != "c":
         objects.append(object_for(emit_executor(plan), target))
-    contents = PackageContents(plan, tuple(objects), params, target, main.script())
+    pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
+    contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
     trace = Trace.of(steps, title=options.title) if options.keep_trace else None
     return Model(contents, trace, functions)
 

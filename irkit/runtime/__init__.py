@@ -1,6 +1,7 @@
 """Execution of native code.
 
-Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
+Reading order: numpy_layout, cache and jit (make, link and load), object_loader (the same without
+LLVM), pool (threads for parallel loops),
 call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call);
 package, arenas, model_arrays, array_files and model for whole models; specialised for models that
 are compiled at the call.
@@ -57,6 +58,7 @@ from irkit.runtime.package import (
     PackageContents as PackageContents,
 )
 from irkit.runtime.pool import (
+    has_parallel_loops as has_parallel_loops,
     link as link,
     num_threads as num_threads,
     set_num_threads as set_num_threads,

@@ -10,16 +10,12 @@ import hashlib
 import os
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import llvmlite
-from llvmlite import binding
-
-from irkit.codegen import EMITTER_VERSION, compile_object, complete_target
+from irkit.codegen import EMITTER_VERSION, compile_object, complete_target, llvm
 from irkit.core import Target, cache_folder
 
-llvm: Any = binding  # llvmlite comes without types.
 _MAGIC = b"irkit object 1\n"
 _DIGEST = 32
 
@@ -42,7 +38,8 @@ def object_for(llvm_text: str, target: Target, *, unroll: bool = True) -> bytes:
 
 @cache
 def _producer() -> bytes:
-    return f"{EMITTER_VERSION} {llvmlite.__version__} {llvm.llvm_version_info}".encode()
+    wheel = version("llvmlite")
+    return f"{EMITTER_VERSION} {wheel} {llvm.llvm_version_info}".encode()
 
 
 def _name(llvm_text: str, target: Target, unroll: bool) -> str:

@@ -12,26 +12,30 @@ from numpy.typing import NDArray
 
 from irkit.codegen import SIZES, ExecutorPlan, Size, TensorSpec, refusal
 from irkit.core import ShapeError
+from irkit.ir import array_type
 from irkit.runtime.jit import Library
+from irkit.runtime.numpy_layout import address_of
 
 KEPT = 64
 """Sizes of calls that are kept: the next call of the same sizes computes nothing."""
 
 
 class CallSizes(msgspec.Struct, frozen=True, eq=False):
-    """Sizes of one call: the table that the executor reads, the bytes of its arena and those of
-    arena and outputs together, the outputs with their shapes, and the table by name."""
+    """Sizes of one call: the table that the executor reads, and its address, the bytes of its arena
+    and those of arena and outputs together, the outputs with their shapes, the shape
+    and type of each, and the table by name."""
 
     table: NDArray[np.int64]
+    address: int
     arena_bytes: int
     memory: int
     outputs: tuple[TensorSpec, ...]
+    layouts: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     values: dict[str, int]
 
-    @property
-    def address(self) -> int:
-        """Return the address of the table."""
-        return self.table.ctypes.data
+    def new_outputs(self) -> list[NDArray[Any]]:
+        """Return new memory for each output."""
+        return [np.empty(shape, dtype) for shape, dtype in self.layouts]
 
     def size(self, size: Size) -> int:
         """Return the value of a size."""
@@ -50,9 +54,8 @@ class SizeProgram:
             self._compute = prototype(library.address(SIZES))
         self._names = plan.size_names
         self._dims = {dim.name for dim in plan.dims}
-        self._kept: dict[tuple[int, ...], CallSizes] = {}
+        self._kept: dict[tuple[tuple[int, ...], ...], CallSizes] = {}
         self._lock = threading.Lock()
-        self._constant = self._sizes(()) if not plan.dims else None
 
     def of(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
         """Return the sizes of a call with these inputs, whose ranks are those declared.
@@ -60,26 +63,25 @@ class SizeProgram:
         Raises: ShapeError for a dimension in which two inputs disagree, one outside its range, an
         input of another shape, or sizes that need too much memory.
         """
-        found = self._of_dimensions(arrays) if self._constant is None else self._constant
+        shapes = tuple([array.shape for array in arrays])
+        found = self._kept.get(shapes)  # These shapes have passed all checks.
+        if found is None:
+            found = self._checked(arrays)
+            with self._lock:
+                if len(self._kept) >= KEPT:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[shapes] = found
+        return found
+
+    def _checked(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
+        found = self._sizes(self._bound(arrays))
+        self._check_shapes(arrays, found)
         if found.memory > self.plan.memory_limit:
             raise ShapeError(
                 f"{self._at(found)}a call needs {found.memory} bytes for its outputs and "
                 f"intermediate values: more than the limit of {self.plan.memory_limit}",
                 hint="Pass memory_limit= to irkit.compile for another limit.",
             )
-        return found
-
-    def _of_dimensions(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
-        dims = self._bound(arrays)
-        with self._lock:
-            found = self._kept.get(dims)
-        if found is None:
-            found = self._sizes(dims)
-            with self._lock:
-                if len(self._kept) >= KEPT:
-                    del self._kept[next(iter(self._kept))]
-                self._kept[dims] = found
-        self._check_shapes(arrays, found)
         return found
 
     def _bound(self, arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
@@ -109,14 +111,16 @@ class SizeProgram:
         plan = self.plan
         table = np.zeros(max(1, len(self._names)), np.int64)
         table[: len(dims)] = dims
-        bad = self._compute(table.ctypes.data) if self._compute is not None else 0
+        address = address_of(table)
+        bad = self._compute(address) if self._compute is not None else 0
         values = dict(zip(self._names, map(int, table), strict=False))
         arena, memory = (
             size if isinstance(size, int) else values[size]
             for size in (plan.arena_bytes, plan.memory)
         )
         outputs = tuple(spec.at_sizes(values) for spec in plan.outputs)
-        found = CallSizes(table, arena, memory, outputs, values)
+        layouts = tuple((spec.extents, array_type(spec.dtype)) for spec in outputs)
+        found = CallSizes(table, address, arena, memory, outputs, layouts, values)
         if bad:
             raise ShapeError(f"{self._at(found)}{refusal(plan.sizes[bad - 1])}")
         return found

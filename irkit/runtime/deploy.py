@@ -16,9 +16,9 @@ from typing import Literal
 from irkit.codegen import (
     emit_header,
     emit_interface,
+    folder_files,
     host_target,
     interface_names,
-    interface_text,
 )
 from irkit.core import IRKitError, Target, atomic_write
 from irkit.runtime.model import Model
@@ -36,15 +36,12 @@ def write_sources(
     their paths.
 
     ``name`` is the prefix of files and functions. Raises: IRKitError if the model was not compiled
-    here for constant shapes, or has a type that the interface lacks.
+    here, or has a type that the interface lacks.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    files = {
-        **source_files(model, name),
-        "CMakeLists.txt": interface_text.CMAKE.replace("NAME", name).encode(),
-        "main.c": interface_text.EXAMPLE.replace("NAME", name).encode(),
-    }
+    files = source_files(model, name)
+    files |= {file: text.encode() for file, text in folder_files(name).items()}
     return [_written(place / file, data) for file, data in files.items()]
 
 
@@ -53,14 +50,14 @@ def source_files(model: Model, name: str) -> dict[str, bytes]:
     interface_names(name)
     if not model.functions and model.plan.calls:
         raise IRKitError(
-            "C source is made of a model that was compiled here, for constant shapes",
-            hint='Use irkit.compile(path, target="c", shapes={...}).',
+            "C source is made of a model that was compiled here, for all its sizes",
+            hint='Use irkit.compile(path, target="c", shapes={"x": ("batch", 128)}).',
         )
     code = emit_interface(model.plan, model.functions, model.target, name)
     return {
         f"{name}.h": emit_header(name).encode(),
         f"{name}.c": code.encode(),
-        f"{name}_weights.c": interface_text.WEIGHTS.replace("NAME", name).encode(),
+        f"{name}_weights.c": folder_files(name)[f"{name}_weights.c"].encode(),
         f"{name}_weights.bin": bytes(model.contents.params),
     }
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from llvmlite import binding
 
-from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL, host_target
+from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL, has_llvm, host_target, llvm
 from irkit.core import IRKitError
-
-llvm: Any = binding  # llvmlite comes without types.
+from irkit.runtime.object_loader import LoadedCode
 
 _numbers = itertools.count()
 _linking = threading.Lock()
@@ -30,7 +28,8 @@ class Library:
     """Native code in this process, from object files; unloaded when nothing refers to it.
 
     Whoever holds an address must also hold the library. ``symbols`` are the functions to export,
-    ``imports`` addresses that the object files refer to by name. Raises: IRKitError if a symbol is
+    ``imports`` addresses that the object files refer to by name. LLVM's ORC links them, or where
+    LLVM is missing, ``object_loader``. Raises: IRKitError if a symbol is
     missing or an object file is damaged.
     """
 
@@ -40,26 +39,35 @@ class Library:
         symbols: Iterable[str],
         imports: Mapping[str, int] | None = None,
     ) -> None:
-        builder = llvm.JITLibraryBuilder()
-        for image in objects:
-            builder.add_object_img(image)
-        builder.add_current_process()
-        builder.import_symbol(NDARRAY_SYMBOL, id(np.ndarray))
-        builder.import_symbol(BF16_SYMBOL, np.dtype(ml_dtypes.bfloat16).num)
-        for name, address in (imports or {}).items():
-            builder.import_symbol(name, address)
         self.symbols = tuple(symbols)
-        for name in self.symbols:
-            builder.export_symbol(name)
-        with _linking:
-            self._engine = _engine()
-            try:
-                self._tracker = builder.link(self._engine, f"irkit{next(_numbers)}")
-            except RuntimeError as error:
-                raise IRKitError(f"the native code cannot be linked: {error}") from None
+        known = {
+            NDARRAY_SYMBOL: id(np.ndarray),
+            BF16_SYMBOL: np.dtype(ml_dtypes.bfloat16).num,
+            **(imports or {}),
+        }
+        link = _linked_by_orc if has_llvm() else LoadedCode
+        self._code: Any = link(objects, self.symbols, known)
 
     def address(self, symbol: str) -> int:
         """Return the address of an exported symbol."""
         if symbol not in self.symbols:
             raise IRKitError(f"the library does not export {symbol!r}")
-        return self._tracker[symbol]
+        return self._code[symbol]
+
+
+def _linked_by_orc(
+    objects: Sequence[bytes], symbols: Sequence[str], imports: Mapping[str, int]
+) -> Any:
+    builder = llvm.JITLibraryBuilder()
+    for image in objects:
+        builder.add_object_img(image)
+    builder.add_current_process()
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    for name in symbols:
+        builder.export_symbol(name)
+    with _linking:
+        try:
+            return builder.link(_engine(), f"irkit{next(_numbers)}")
+        except RuntimeError as error:
+            raise IRKitError(f"the native code cannot be linked: {error}") from None

@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -27,6 +27,7 @@ from irkit.runtime.model_arrays import (
     rows_of,
     state_input,
 )
+from irkit.runtime.numpy_layout import address_of
 from irkit.runtime.package import (
     PackageContents,
     contents_of,
@@ -70,6 +71,7 @@ class Model:
         self._trace = trace
         self._params = aligned(plan.param_bytes)
         self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
+        self._params_at = address_of(self._params)
         # Weights are large: keep only the aligned copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
@@ -82,6 +84,7 @@ class Model:
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
         self._state = {pair.result: plan.inputs[pair.param].name for pair in plan.state}
+        self._names = {spec.name for spec in plan.inputs}
         self._written = {pair.param: pair for pair in plan.state}
 
     @property
@@ -132,17 +135,20 @@ class Model:
         """
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
-        named = zip(self.plan.inputs, arrays, strict=True)
-        read = ((spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named)
-        results = output_arrays(sizes.outputs, out, read, self._state)
-        self._grow(inputs, sizes, results)
+        if out is None and not self._state:
+            results = sizes.new_outputs()
+        else:
+            named = zip(self.plan.inputs, arrays, strict=True)
+            read = ((spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named)
+            results = output_arrays(sizes.outputs, out, read, self._state)
+            self._grow(inputs, sizes, results)
         arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(
                 _table(arrays),
                 _table(results),
-                self._params.ctypes.data,
-                arena.ctypes.data,
+                self._params_at,
+                address_of(arena),
                 sizes.address,
             )
         finally:
@@ -183,7 +189,7 @@ class Model:
                 "param": self._params.ctypes.data,
                 "arena": arena.ctypes.data,
             }
-            library = link(self.contents.objects, symbols, imported(self.plan.imports))
+            library = self._library(symbols)
             calls = TimedCalls(self.plan, library, addresses, sizes)
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
@@ -203,8 +209,11 @@ class Model:
         return _unpickled, (package_bytes(self.contents),)
 
     def _linked(self) -> Library:
-        names = (ENTRY, *[SIZES] * bool(self.plan.dims))
-        return link(self.contents.objects, names, imported(self.plan.imports))
+        return self._library((ENTRY, *[SIZES] * bool(self.plan.dims)))
+
+    def _library(self, symbols: Iterable[str]) -> Library:
+        imports = imported(self.plan.imports)
+        return link(self.contents.objects, symbols, self.contents.pool, imports)
 
     def _refuse(self, *tables: object) -> int:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
@@ -219,6 +228,15 @@ class Model:
         raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {message}")
 
     def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
+        plain: Any = inputs
+        if type(plain) is not dict or inputs.keys() != self._names:
+            self._check_names(inputs)
+        return [
+            self._checked(spec, inputs[spec.name], self._written.get(at))
+            for at, spec in enumerate(self.plan.inputs)
+        ]
+
+    def _check_names(self, inputs: Mapping[str, ArrayLike | Cache]) -> None:
         names = [spec.name for spec in self.plan.inputs]
         if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DTypeError(
@@ -232,10 +250,6 @@ class Model:
             problems += [f"{name!r} is not an input" for name in unknown[:1]]
             listed = ", ".join(names) or "none"
             raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
-        return [
-            self._checked(spec, inputs[spec.name], self._written.get(at))
-            for at, spec in enumerate(self.plan.inputs)
-        ]
 
     def _checked(self, spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[Any]:
         if pair is None:
@@ -291,4 +305,4 @@ def _unpickled(data: bytes) -> Model:
 
 
 def _table(arrays: Sequence[NDArray[Any]]) -> "ctypes.Array[ctypes.c_void_p]":
-    return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
+    return (ctypes.c_void_p * max(1, len(arrays)))(*map(address_of, arrays))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import TensorSpec
+from irkit.codegen import Size, TensorSpec
 from irkit.core import DTypeError, InputError, ShapeError
 from irkit.graph import StatePair
 from irkit.ir import array_type, plain_array, read_only_hint
@@ -70,6 +70,10 @@ def check_input(spec: TensorSpec, given: ArrayLike) -> NDArray[Any]:
 
     Raises: DTypeError or ShapeError if it is not as the model declares.
     """
+    if type(given) is np.ndarray and given.dtype == array_type(spec.dtype):
+        flags = given.flags
+        if flags.c_contiguous and flags.aligned and _fits(given.shape, spec.shape):
+            return given
     label = f"input {spec.name!r}"
     array = given_array(given, label)
     _check_kind(spec, array, label)
@@ -101,8 +105,6 @@ def output_arrays(
     Raises: InputError for a name that is no output, or one of ``state``; DTypeError or ShapeError
     if an array is not as the model declares, or shares memory with an input or another output.
     """
-    if out is None and not state:
-        return [np.empty(spec.extents, array_type(spec.dtype)) for spec in specs]
     given = _by_name(specs, {} if out is None else out)
     taken = [(f"input {name!r}", each) for name, both in inputs for each in both]
     kept = {number: _state_array(name, taken) for number, name in state.items()}
@@ -202,13 +204,21 @@ def _check_kind(spec: TensorSpec, array: NDArray[Any], label: str) -> None:
     dtype = array_type(spec.dtype)
     if array.dtype != dtype:
         raise DTypeError(f"{label} must be of type {dtype}, found {array.dtype}")
-    fits = array.shape == spec.shape or (
-        array.ndim == len(spec.shape)
-        and all(isinstance(w, str) or w == n for w, n in zip(spec.shape, array.shape, strict=True))
-    )
-    if not fits:
+    if not _fits(array.shape, spec.shape):
         listed = ", ".join(map(str, spec.shape)) + "," * (len(spec.shape) == 1)
         raise ShapeError(f"{label} must have shape ({listed}), found {array.shape}")
+
+
+def _fits(shape: tuple[int, ...], declared: tuple[Size, ...]) -> bool:
+    """Return True if a shape has the rank and the numbers that are declared."""
+    if shape == declared:
+        return True
+    if len(shape) != len(declared):
+        return False
+    for wanted, size in zip(declared, shape, strict=True):
+        if wanted != size and isinstance(wanted, int):
+            return False
+    return True
 
 
 def shared_array(value: object, label: str) -> NDArray[Any] | None:

@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from importlib.metadata import PackageNotFoundError, version
 
-import llvmlite
 import msgspec
 
 from irkit.codegen import NEVER_USED, ExecutorPlan, host_target
@@ -23,6 +22,7 @@ _MANIFEST = "manifest.json"
 _PLAN = "graph.json"
 _GRAPH = "graph.txt"
 _PARAMS = "params.bin"
+_POOL = "pool.o"
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -38,8 +38,9 @@ class Manifest(msgspec.Struct, frozen=True):
 class PackageContents(msgspec.Struct, frozen=True):
     """Contents of a package.
 
-    They are the plan, an object file for each kernel and the executor, the parameters, and the text
-    of the graph.
+    They are the plan, an object file for each kernel and the executor, the parameters, the text of
+    the graph, and an object file of the pool of threads if a kernel has parallel loops: that is
+    linked where LLVM is missing, which makes it elsewhere.
     """
 
     plan: ExecutorPlan
@@ -47,6 +48,7 @@ class PackageContents(msgspec.Struct, frozen=True):
     params: bytes | memoryview
     target: Target
     graph: str
+    pool: bytes = b""
 
 
 def write_package(path: "str | os.PathLike[str]", contents: PackageContents) -> None:
@@ -68,11 +70,12 @@ def _write(file: "os.PathLike[str] | io.BytesIO", contents: PackageContents) -> 
         _GRAPH: contents.graph.encode(),
         _PARAMS: contents.params,
         **{f"objects/{number}.o": data for number, data in enumerate(contents.objects)},
+        **({_POOL: contents.pool} if contents.pool else {}),
     }
     manifest = Manifest(
         FORMAT,
-        _version(),
-        llvmlite.__version__,
+        _version("irkit"),
+        _version("llvmlite"),
         contents.target,
         {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     )
@@ -150,6 +153,7 @@ def _contents(manifest: Manifest, members: dict[str, bytes]) -> PackageContents:
         members[_PARAMS],
         manifest.target,
         members[_GRAPH].decode(),
+        members.get(_POOL, b""),
     )
 
 
@@ -215,8 +219,8 @@ def target_mismatch(target: Target) -> str:
     return ""
 
 
-def _version() -> str:
+def _version(name: str) -> str:
     try:
-        return version("irkit")
+        return version(name)
     except PackageNotFoundError:
         return "unknown"

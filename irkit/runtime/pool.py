@@ -5,7 +5,6 @@ import ctypes
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from irkit.codegen import (
@@ -16,6 +15,7 @@ from irkit.codegen import (
     POOL_RESIZE,
     POOL_THREADS,
     emit_pool,
+    has_llvm,
     host_target,
     why_serial,
 )
@@ -25,21 +25,30 @@ from irkit.runtime.jit import Library
 
 VARIABLE = "IRKIT_NUM_THREADS"
 _lock = threading.Lock()
+_linked: list[Library] = []
+_asked: list[int] = []
 
 
 def link(
-    objects: Sequence[bytes], symbols: Iterable[str], imports: Mapping[str, int] | None = None
+    objects: Sequence[bytes],
+    symbols: Iterable[str],
+    pool: bytes = b"",
+    imports: Mapping[str, int] | None = None,
 ) -> Library:
     """Link object files into this process, with the thread pool if they have parallel loops.
 
-    ``imports`` are addresses of other functions that they call.
-
+    ``pool`` is an object file of the pool, for a process without LLVM that has none yet;
+    ``imports`` are addresses of other functions that the objects call.
     Raises: IRKitError if a symbol is missing, an object file is damaged, or ``IRKIT_NUM_THREADS``
     is not a number of threads.
     """
-    has_parallel_loops = any(ENTER.encode() in image for image in objects)
-    pool = {ENTER: _pool().address(ENTER)} if has_parallel_loops else {}
-    return Library(objects, symbols, {**pool, **(imports or {})})
+    own = {ENTER: _pool(pool).address(ENTER)} if has_parallel_loops(objects) else {}
+    return Library(objects, symbols, {**own, **(imports or {})})
+
+
+def has_parallel_loops(objects: Sequence[bytes]) -> bool:
+    """Return True if object files have parallel loops, for which they need the pool."""
+    return any(ENTER.encode() in image for image in objects)
 
 
 def num_threads() -> int:
@@ -48,6 +57,8 @@ def num_threads() -> int:
     This is the number set, else ``IRKIT_NUM_THREADS``, else the number of processors this process
     may use; fewer if the system provided fewer threads.
     """
+    if _waits_for_a_package():
+        return _asked[0] if _asked else _default_count()
     return ctypes.CFUNCTYPE(ctypes.c_int)(_pool().address(POOL_THREADS))()
 
 
@@ -62,21 +73,28 @@ def set_num_threads(count: int) -> None:
     problem = why_serial(host_target())
     if problem and count > 1:
         raise IRKitError(f"parallel loops run on one thread here: {problem}")
-    _resize(_pool(), count)
+    if _waits_for_a_package():
+        _asked[:] = [count]
+    else:
+        _resize(_pool(), count)
 
 
-def _pool() -> Library:
+def _waits_for_a_package() -> bool:
+    """Return True if there is no pool, nor LLVM to make it: that of a package will be used."""
+    return not _linked and not has_llvm()
+
+
+def _pool(image: bytes = b"") -> Library:
     with _lock:
-        return _link_pool()
+        return _linked[0] if _linked else _link_pool(image)
 
 
-@cache
-def _link_pool() -> Library:
+def _link_pool(image: bytes) -> Library:
     """Link the pool. It is never unloaded: its workers run its code."""
-    count = _default_count()
-    host = host_target()
+    count = _asked[0] if _asked else _default_count()
     names = (ENTER, POOL_RESIZE, POOL_THREADS, POOL_DISMISS, POOL_FORKED)
-    library = Library([object_for(emit_pool(host), host)], names)
+    library = Library([_pool_image(image)], names)
+    _linked.append(library)
     _resize(library, count)
     dismiss: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_DISMISS))
     forked: Any = ctypes.CFUNCTYPE(None)(library.address(POOL_FORKED))
@@ -84,6 +102,19 @@ def _link_pool() -> Library:
     os.register_at_fork(before=dismiss, after_in_child=forked)
     atexit.register(dismiss)
     return library
+
+
+def _pool_image(image: bytes) -> bytes:
+    """Return the object file of the pool; without LLVM, that of a package."""
+    if has_llvm():
+        host = host_target()
+        return object_for(emit_pool(host), host)
+    if not image:
+        raise IRKitError(
+            "parallel loops need llvmlite, or a package that holds the pool of threads",
+            hint="pip install llvmlite, or compile the model again with this version of irkit.",
+        )
+    return image
 
 
 def _resize(library: Library, count: int) -> None:

@@ -13,7 +13,7 @@ from irkit.codegen.c import helpers
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
 from irkit.codegen.c.types import memory_type, value_type
-from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter
+from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter, used
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.core import IRKitError, any_node
@@ -87,7 +87,11 @@ def _for(writer: FunctionWriter, node: For) -> None:
     if node.kind == "parallel" and outer:
         writer.parallel = False
         if not any_node(node.body, (Assert, Allocate)):
+            before = len(writer.lines)
             directive = f"#pragma omp parallel for{_worth(writer, node)}"
+            # Without OpenMP nothing else may use what the clause does.
+            for statement in used(writer.lines[before:]):
+                writer.line(statement)
             writer.lines += ["#ifdef _OPENMP", directive, "#endif"]
     head = f"for ({kind} {name} = {begin.text}; {name} < {end.within(ATOM)}; ++{name})"
     with writer.block(head):

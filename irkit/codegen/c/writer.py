@@ -214,6 +214,12 @@ def captured(writer: FunctionWriter) -> Generator[list[str], None, None]:
     writer.lines = outer
 
 
+def used(lines: list[str]) -> list[str]:
+    """Return statements that use the names which lines declare."""
+    found = (_DECLARATION.match(line) for line in lines)
+    return [f"(void){declared[1]};" for declared in found if declared is not None]
+
+
 def without_unused(lines: list[str]) -> tuple[list[str], set[str]]:
     """Leave out the declarations of names that no later line has; return the other lines, and the
     words in them."""

@@ -47,4 +47,5 @@ def _kernel(func: PrimFunc, claimed: ClaimedKernels, target: Target) -> Kernel:
     assert image is not None, "the name is one of those claimed"
     stubs = object_for(emit_stubs([func], target), target)
     names = (symbol(func.name), stub_symbol(func.name))
-    return Kernel(func, target, link([image, stubs], names, imported(claimed.imports.values())))
+    imports = imported(claimed.imports.values())
+    return Kernel(func, target, link([image, stubs], names, imports=imports))

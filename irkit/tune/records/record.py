@@ -4,9 +4,9 @@ import hashlib
 import platform
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from typing import Any, Literal
 
-import llvmlite
 import msgspec
 
 from irkit.autoschedule import Machine
@@ -158,7 +158,7 @@ def record_id(task: str, space: str, values: Mapping[str, Any], stage: str = "se
 @cache
 def toolchain() -> dict[str, str]:
     """Return the versions that code depends on."""
-    return {"llvmlite": llvmlite.__version__, "emitter": str(EMITTER_VERSION)}
+    return {"llvmlite": version("llvmlite"), "emitter": str(EMITTER_VERSION)}
 
 
 @cache

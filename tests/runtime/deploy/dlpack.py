@@ -35,7 +35,12 @@ class Described(ctypes.Structure):
         ("dtype", DataType),
         ("ndim", ctypes.c_int32),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("symbols", ctypes.POINTER(ctypes.c_char_p)),
     )
+
+
+class Dim(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64))
 
 
 class Options(ctypes.Structure):
@@ -88,6 +93,27 @@ class CModel:
         count = self.function(f"{verb}_count")()
         rows = [self.function(verb, ctypes.POINTER(Described))(n).contents for n in range(count)]
         return [(row.name.decode(), tuple(row.shape[: row.ndim])) for row in rows]
+
+    def symbols(self, verb: str) -> list[list[str | None]]:
+        """Return the texts of open dimensions of inputs or outputs."""
+        count = self.function(f"{verb}_count")()
+        rows = [self.function(verb, ctypes.POINTER(Described))(n).contents for n in range(count)]
+        return [[s and s.decode() for s in row.symbols[: row.ndim]] for row in rows]
+
+    def dims(self) -> list[tuple[str, int, int]]:
+        found = self.function("dim_number", ctypes.POINTER(Dim))
+        rows = [found(n).contents for n in range(self.function("dim_count")())]
+        return [(row.name.decode(), row.least, row.most) for row in rows]
+
+    def output_shapes(self, inputs: list[Tensor]) -> list[tuple[int, ...]] | str:
+        """Return the shapes of outputs, or why these inputs are refused."""
+        kind, ranks = ctypes.POINTER(Tensor), [len(shape) for _, shape in self.described("output")]
+        given = (kind * max(1, len(inputs)))(*[ctypes.pointer(each) for each in inputs])
+        rows = [(ctypes.c_int64 * max(1, rank))() for rank in ranks]
+        table = (ctypes.c_void_p * max(1, len(rows)))(*[ctypes.addressof(row) for row in rows])
+        if self.function("output_shapes")(self.handle, given, table):
+            return self.error
+        return [tuple(row[:rank]) for row, rank in zip(rows, ranks, strict=True)]
 
     def run_tensors(self, inputs: list[Tensor], outputs: list[Tensor]) -> int:
         kind = ctypes.POINTER(Tensor)

@@ -1,5 +1,6 @@
 """LLVM as a library, through llvmlite.
 
-Reading order: pass_manager, processor (features), host (this machine; targets completed),
-masked_stores (a workaround for LLVM 22), object_file (optimise, assemble).
+Reading order: library (LLVM, if it is there), pass_manager, processor (features), cpuinfo and host
+(this machine; targets completed), masked_stores (a workaround for LLVM 22), object_file (optimise,
+assemble).
 """

@@ -8,12 +8,11 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from llvmlite import binding
 
+from irkit.codegen.llvm.compiler.cpuinfo import described_host
+from irkit.codegen.llvm.compiler.library import has_llvm, llvm
 from irkit.codegen.llvm.compiler.processor import effective_features
 from irkit.core import IRKitError, Target
-
-llvm: Any = binding  # llvmlite comes without types.
 
 _ARCH_PRCTL, _REQUEST_STATE, _TILE_DATA = 158, 0x1023, 18
 """A system call of Linux on x86-64, the request, and the number of the state."""
@@ -36,8 +35,14 @@ def _ready() -> None:
 def host_target() -> Target:
     """Return this machine as a target.
 
-    Its features are exact; the name of its processor can be a guess.
+    Its features are exact; the name of its processor can be a guess. Without LLVM, they are those
+    that code can use.
     """
+    if not has_llvm():
+        described = described_host()
+        tiles = "+amx-tile" in described.features and not _may_use_tiles()
+        kept = [name for name in described.features if not (tiles and name.startswith("+amx-"))]
+        return msgspec.structs.replace(described, features=tuple(kept))
     _ready()  # Callers go on to compile or link code.
     found: Any = llvm.get_host_cpu_features()
     if found.get("amx-tile") and not _may_use_tiles():

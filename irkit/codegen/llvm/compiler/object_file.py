@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from llvmlite import binding
-
 from irkit.codegen.llvm.compiler.host import complete_target, machine
+from irkit.codegen.llvm.compiler.library import llvm
 from irkit.codegen.llvm.compiler.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.codegen.llvm.compiler.pass_manager import run_passes, run_quick_passes
 from irkit.core import IRKitError, Target
-
-llvm: Any = binding  # llvmlite comes without types.
 
 
 def compile_object(llvm_text: str, target: Target, *, unroll: bool = True) -> bytes:

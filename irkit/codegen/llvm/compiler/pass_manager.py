@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from llvmlite import binding
-
-llvm: Any = binding  # llvmlite comes without types.
+from irkit.codegen.llvm.compiler.library import llvm
 
 
 def run_passes(module: Any, machine: Any, options: Any) -> None:

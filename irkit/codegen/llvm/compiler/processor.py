@@ -5,13 +5,9 @@ callee. So a module with one small callee for each feature gives the answer.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from llvmlite import binding
-
+from irkit.codegen.llvm.compiler.library import llvm
 from irkit.codegen.llvm.compiler.pass_manager import run_passes
-
-llvm: Any = binding  # llvmlite comes without types.
 
 # LLVM uses these only for intrinsics that irkit never emits.
 NEVER_USED = frozenset(

@@ -1,0 +1,135 @@
+"""Tables of a model's C file: inputs and outputs, dimensions, state, and texts of errors."""
+
+from collections.abc import Sequence
+
+from irkit.codegen.executor_plan import ExecutorPlan, Size, SizeStep, TensorSpec, refusal
+from irkit.core import IRKitError
+from irkit.ir import dtype as as_dtype
+
+_CODES = {"i": 0, "u": 1, "f": 2, "bf": 4, "bool": 6}
+_LONGEST = 120
+"""Letters of the text of a computed size."""
+
+
+def tables(plan: ExecutorPlan, name: str) -> str:
+    """Return the tables of a model.
+
+    Raises: IRKitError for an input or output of a type that DLPack has no number for.
+    """
+    return "\n".join(
+        [
+            _tensors(name, "inputs", plan.inputs, plan),
+            _tensors(name, "outputs", plan.outputs, plan),
+            _places(plan),
+            _dimensions(plan, name),
+            _states(plan, name),
+            _calls(plan),
+        ]
+    )
+
+
+def quoted(text: str) -> str:
+    """Return a string of C, with other characters as octal bytes."""
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
+        for byte in text.encode("utf-8", "surrogatepass")
+    )
+    return f'"{plain}"'
+
+
+def size_texts(plan: ExecutorPlan) -> dict[str, str]:
+    """Return what each computed size is in terms of dimensions; its name if that is long."""
+    found = {dim.name: dim.name for dim in plan.dims}
+    for step in plan.sizes:
+        text = _text(step, found)
+        found[step.name] = text if len(text) <= _LONGEST else step.name
+    return found
+
+
+def _text(step: SizeStep, known: dict[str, str]) -> str:
+    a, b = (str(each) if isinstance(each, int) else known[each] for each in (step.a, step.b))
+    if step.op == "extent":
+        return a
+    return f"{step.op}({a}, {b})" if step.op in ("min", "max") else f"({a} {step.op} {b})"
+
+
+def _tensors(name: str, which: str, specs: Sequence[TensorSpec], plan: ExecutorPlan) -> str:
+    """Return the table of inputs or outputs."""
+    shapes, rows, texts = list[str](), list[str](), size_texts(plan)
+    for number, spec in enumerate(specs):
+        dims = ", ".join("-1" if isinstance(dim, str) else str(dim) for dim in spec.shape) or "0"
+        symbols = ", ".join(
+            quoted(texts[dim]) if isinstance(dim, str) else "NULL" for dim in spec.shape
+        )
+        place = f"irkit_{which}_{number}"
+        shapes.append(f"static const int64_t {place}[] = {{{dims}}};")
+        shapes.append(f"static const char *const {place}_symbols[] = {{{symbols or 'NULL'}}};")
+        ndim = len(spec.shape)
+        rows.append(
+            f"    {{{quoted(spec.name)}, {_type(spec)}, {ndim}, {place}, {place}_symbols}},"
+        )
+    rows = rows or ['    {"", {0, 0, 0}, 0, NULL, NULL},']
+    head = f"static const {name}_tensor irkit_{which}[] = {{"
+    return "\n".join([*shapes, head, *rows, "};"])
+
+
+def _places(plan: ExecutorPlan) -> str:
+    """Return, for inputs and then outputs, the place of each dimension in the table of sizes; -1
+    for a number."""
+    index = {size: at for at, size in enumerate(plan.size_names)}
+    lines, names = list[str](), list[str]()
+    for number, spec in enumerate((*plan.inputs, *plan.outputs)):
+        found: list[Size] = [
+            index.get(str(d), -1) if isinstance(d, str) else -1 for d in spec.shape
+        ]
+        listed = ", ".join(map(str, found)) or "-1"
+        names.append(f"irkit_places_{number}")
+        lines.append(f"static const int32_t {names[-1]}[] = {{{listed}}};")
+    listed = ", ".join(names) or "NULL"
+    return "\n".join([*lines, f"static const int32_t *const irkit_places[] = {{{listed}}};"])
+
+
+def _dimensions(plan: ExecutorPlan, name: str) -> str:
+    rows = [f"    {{{quoted(dim.name)}, {dim.least}, {dim.most}}}," for dim in plan.dims]
+    texts = [f"    {quoted(refusal(step))}," for step in plan.sizes]
+    return "\n".join(
+        [
+            f"static const {name}_dim irkit_dims[] = {{",
+            *(rows or ['    {"", 0, 0},']),
+            "};",
+            "static const char *const irkit_refusals[] = {",
+            *(texts or ['    "",']),
+            "};",
+        ]
+    )
+
+
+def _states(plan: ExecutorPlan, name: str) -> str:
+    rows = [f"    {{{p.param}, {p.result}, {p.axis}, {p.capacity}}}," for p in plan.state]
+    head = f"static const {name}_state irkit_states[] = {{"
+    return "\n".join([head, *(rows or ["    {-1, -1, 0, 0},"]), "};"])
+
+
+def _calls(plan: ExecutorPlan) -> str:
+    """Return what messages say about each call."""
+    lines, rows, places = list[str](), list[str](), dict[str, str]()
+    for kernel, messages in plan.messages.items():
+        places[kernel] = f"irkit_stops_{len(places)}"
+        listed = ", ".join(map(quoted, messages))
+        lines.append(f"static const char *const {places[kernel]}[] = {{{listed}}};")
+    for call in plan.calls:
+        stops = places.get(call.kernel, "NULL")
+        rows.append(f"    {{{quoted(call.node or call.kernel)}, {stops}}},")
+    head = "static const struct { const char *node; const char *const *stops; } irkit_calls[] = {"
+    return "\n".join([*lines, head, *(rows or ['    {"", NULL},']), "};"])
+
+
+def _type(spec: TensorSpec) -> str:
+    try:
+        dtype = as_dtype(spec.dtype)
+    except IRKitError:
+        raise IRKitError(
+            f"{spec.name!r} is of type {spec.dtype}, which the C interface does not have",
+            hint="Convert it in the model, or run the model from Python.",
+        ) from None
+    return f"{{{_CODES[dtype.kind]}, {max(dtype.bits, 8)}, 1}}"
