@@ -31,7 +31,7 @@ from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write
 from irkit.debug import IsolationPolicy, console, pass_table, summarize
 from irkit.phases import Flow, ScheduleChoice, compile, load_backend
-from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources
+from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources, write_wasm
 from irkit.tune import Chosen, chosen_schedules
 
 
@@ -39,7 +39,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     """Values of the options about the model, its package and the target."""
 
     output: str | None
-    output_kind: Literal["package", "shared", "static", "object", "c"]
+    output_kind: Literal["package", "shared", "static", "object", "c", "wasm"]
     header: str | None
     source_dir: str | None
     name: str | None
@@ -63,7 +63,9 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     def target(self) -> Target:
         """Return the target to compile for; what is not a package is made of C source."""
         features = tuple(filter(None, self.features.split(",")))
-        if self.is_package:
+        if self.is_package or self.is_wasm:
+            if self.is_wasm and self.target_text is None:
+                return Target("wasm32")
             return Target(self.target_text or "llvm", cpu=self.cpu, features=features)
         if self.target_text not in (None, "c") and not str(self.target_text).startswith("c "):
             raise click.UsageError(
@@ -74,6 +76,10 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     @property
     def is_package(self) -> bool:
         return self.output_kind == "package" and self.source_dir is None
+
+    @property
+    def is_wasm(self) -> bool:
+        return self.output_kind == "wasm"
 
     @property
     def prefix(self) -> str:
@@ -90,11 +96,12 @@ _with_model_flags = as_value(
         click.option("-o", "--output", type=NEW_FILE, help="The package or library to write."),
         click.option(
             "--output-kind",
-            type=click.Choice(("package", *OUTPUT_KINDS)),
+            type=click.Choice(("package", *OUTPUT_KINDS, "wasm")),
             default="package",
             show_default=True,
             help="What to write: a package for Python, a library or object file with a C "
-            "interface (by the compiler that CC names, or cc), or the C file.",
+            "interface (by the compiler that CC names, or cc), the C file, or a module of "
+            "WebAssembly with its plan and weights (by wasm-ld).",
         ),
         click.option("--header", type=NEW_FILE, help="Write the header of the C interface."),
         click.option(
@@ -188,6 +195,7 @@ def compile_(
       irkit compile upscale.onnx -o upscale.irkit --value sizes=1,3,448,448
       irkit compile mlp.onnx -o mlp.irkit --target raspberry-pi-4
       irkit compile mlp.onnx --output-kind=shared -o libmlp.so --header mlp.h
+      irkit compile mlp.onnx --output-kind=wasm -o mlp.wasm
       irkit compile mlp.onnx --source-dir mlp/
       irkit compile mlp.onnx -o mlp.irkit --backend my_backends:blas
     """
@@ -233,6 +241,8 @@ def _write_c(model: Model, wanted: _ModelFlags) -> list[Path]:
     assert wanted.output is not None
     kind = wanted.output_kind
     assert kind != "package"
+    if kind == "wasm":
+        return write_wasm(model, wanted.output)
     return build_library(model, wanted.output, kind, name=wanted.prefix, header=wanted.header)
 
 

@@ -32,9 +32,6 @@ from irkit.runtime.deploy import (
     run_tool as run_tool,
     write_sources as write_sources,
 )
-from irkit.runtime.imported_functions import (
-    imported as imported,
-)
 from irkit.runtime.jit import (
     Library as Library,
 )
@@ -53,6 +50,9 @@ from irkit.runtime.model_arrays import (
 from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,
     with_strides as with_strides,
+)
+from irkit.runtime.object_loader.imported_functions import (
+    imported as imported,
 )
 from irkit.runtime.package import (
     PackageContents as PackageContents,
@@ -81,6 +81,9 @@ from irkit.runtime.specialised import (
     StagedModel as StagedModel,
     load as load,
     parts_of as parts_of,
+)
+from irkit.runtime.wasm_module import (
+    write_wasm as write_wasm,
 )
 
 check_numpy_layout()

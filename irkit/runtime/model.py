@@ -17,7 +17,6 @@ from irkit.graph import StatePair
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import CallSizes, SizeProgram
-from irkit.runtime.imported_functions import imported
 from irkit.runtime.jit import Library
 from irkit.runtime.model_arrays import (
     Cache,
@@ -28,6 +27,7 @@ from irkit.runtime.model_arrays import (
     state_input,
 )
 from irkit.runtime.numpy_layout import address_of
+from irkit.runtime.object_loader.imported_functions import imported
 from irkit.runtime.package import (
     PackageContents,
     contents_of,
@@ -189,7 +189,7 @@ class Model:
                 "param": self._params.ctypes.data,
                 "arena": arena.ctypes.data,
             }
-            library = self._library(symbols)
+            library = self._link(symbols)
             calls = TimedCalls(self.plan, library, addresses, sizes)
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
@@ -209,9 +209,9 @@ class Model:
         return _unpickled, (package_bytes(self.contents),)
 
     def _linked(self) -> Library:
-        return self._library((ENTRY, *[SIZES] * bool(self.plan.dims)))
+        return self._link((ENTRY, *[SIZES] * bool(self.plan.dims)))
 
-    def _library(self, symbols: Iterable[str]) -> Library:
+    def _link(self, symbols: Iterable[str]) -> Library:
         imports = imported(self.plan.imports)
         return link(self.contents.objects, symbols, self.contents.pool, imports)
 

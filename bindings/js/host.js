@@ -1,0 +1,44 @@
+// What a module of WebAssembly needs from its host: memory, and functions of the C library.
+
+const MASK = (1n << 64n) - 1n;
+
+/** The functions by name. `memory` and `take` are those of a model; memory lives until its next run. */
+export function imports(memory, take) {
+  const bytes = () => new Uint8Array(memory().buffer);
+  const copy = (to, from, size) => {
+    bytes().copyWithin(to, from, from + size);
+    return to;
+  };
+  return {
+    aligned_alloc: (align, size) => take(Number(align), Number(size)), // Sizes have 64 bits.
+    free: () => {},
+    memcpy: copy,
+    memmove: copy,
+    memset: (to, byte, size) => {
+      bytes().fill(byte, to, to + size);
+      return to;
+    },
+    // The product of two integers of 128 bits, each given as its halves.
+    __multi3: (to, aLow, aHigh, bLow, bHigh) => {
+      const whole = (low, high) => (low & MASK) | (high << 64n);
+      const product = whole(aLow, aHigh) * whole(bLow, bHigh);
+      const view = new DataView(memory().buffer);
+      view.setBigUint64(to, product & MASK, true);
+      view.setBigUint64(to + 8, (product >> 64n) & MASK, true);
+    },
+    ...MATH,
+  };
+}
+
+const NAMES = [
+  "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log",
+  "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh",
+];
+
+/** Functions of f64, and the remainder, which is exact. */
+const MATH = {
+  ...Object.fromEntries(NAMES.map((name) => [name, Math[name]])),
+  exp2: (x) => 2 ** x,
+  fmod: (a, b) => a % b,
+  fmodf: (a, b) => a % b,
+};

@@ -1,0 +1,246 @@
+// Models that irkit compiled to WebAssembly, in a browser or in Node.
+//
+//   import { Model } from "./irkit.js";
+//   const model = await Model.load("squeezenet.wasm", { progress: (done, all) => ... });
+//   const { y } = model.run({ x: { data: new Float32Array(150528), shape: [1, 3, 224, 224] } });
+//
+// `irkit compile net.onnx --output-kind=wasm -o net.wasm` writes net.wasm, its plan net.json, and
+// net_weights.bin. worker.js runs a model beside the page.
+
+import { imports } from "./host.js";
+
+/** What a tensor holds: f16 and bf16 are given as their bits. */
+const ARRAYS = {
+  f64: Float64Array, f32: Float32Array, f16: Uint16Array, bf16: Uint16Array,
+  i64: BigInt64Array, i32: Int32Array, i16: Int16Array, i8: Int8Array,
+  u64: BigUint64Array, u32: Uint32Array, u16: Uint16Array, u8: Uint8Array, bool: Uint8Array,
+};
+const ALIGNMENT = 64;
+const PAGE = 1 << 16;
+
+/** Why a model cannot be loaded or run; nothing was computed. */
+export class ModelError extends Error {}
+
+const aligned = (size) => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+const count = (shape) => shape.reduce((product, extent) => product * extent, 1);
+
+export class Model {
+  /**
+   * Fetch a module, its plan and its weights, and make a model of them.
+   *
+   * `progress` is called with the bytes of weights that are there, and with all of them.
+   */
+  static async load(url, { progress, fetch: get = fetch } = {}) {
+    const base = url.replace(/\.wasm$/, "");
+    const [module, plan] = await Promise.all([
+      get(url).then(checked).then((response) => response.arrayBuffer()),
+      get(`${base}.json`).then(checked).then((response) => response.json()),
+    ]);
+    const model = await Model.make(module, plan);
+    const response = checked(await get(`${base}_weights.bin`));
+    await model.#fill(response, progress ?? (() => {}));
+    return model;
+  }
+
+  /** Make a model of the bytes of a module and its plan; its weights are `weights`, or zeros. */
+  static async make(module, plan, weights) {
+    const model = new Model();
+    model.plan = plan;
+    model.inputs = plan.inputs;
+    model.outputs = plan.outputs;
+    for (const [, result, , capacity] of plan.state) {
+      if (capacity) {
+        throw new ModelError(`output ${plan.outputs[result].name} is a cache, which is not there yet`);
+      }
+    }
+    const host = imports(() => model.#memory, (align, size) => model.#take(align, size));
+    const compiled = await WebAssembly.compile(module);
+    for (const { name } of WebAssembly.Module.imports(compiled)) {
+      if (!(name in host)) throw new ModelError(`the model calls ${name}, which JavaScript lacks`);
+    }
+    const { exports } = await WebAssembly.instantiate(compiled, { env: host });
+    model.#memory = exports.memory;
+    model.#exports = exports;
+    model.#params = model.#top = aligned(exports.__heap_base.value);
+    model.#begin = model.#top = model.#params + aligned(plan.param_bytes);
+    model.#reserve(model.#top);
+    if (weights !== undefined) model.#set(weights, 0);
+    return model;
+  }
+
+  #memory;
+  #exports;
+  #params = 0;
+  #begin = 0;
+  #top = 0;
+
+  /** Compute all outputs, by name, from the inputs: `{ data, shape }` each. */
+  run(inputs) {
+    const { plan } = this;
+    for (const name of Object.keys(inputs)) {
+      if (!plan.inputs.some((spec) => spec.name === name)) {
+        const known = plan.inputs.map((spec) => spec.name).join(", ");
+        throw new ModelError(`${name} is no input; the inputs are: ${known}`);
+      }
+    }
+    const given = plan.inputs.map((spec) => checkedInput(spec, inputs[spec.name]));
+    this.#top = this.#begin;
+    const sizes = this.#sizes(given);
+    const size = (each) => (typeof each === "number" ? each : Number(sizes.values.get(each)));
+    given.forEach((tensor, at) => checkShape(plan.inputs[at], tensor.shape, size));
+    const written = new Map(plan.state.map(([param, result]) => [result, param]));
+    const needed = size(plan.memory);
+    if (needed > Math.min(plan.memory_limit, 2 ** 32 - this.#begin)) {
+      throw new ModelError(`a call needs ${needed} bytes, more than there may be`);
+    }
+    const inputPlaces = given.map(({ data }) => this.#take(ALIGNMENT, data.byteLength));
+    const shapes = plan.outputs.map((spec) => spec.shape.map(size));
+    const outputPlaces = plan.outputs.map((spec, at) =>
+      written.has(at)
+        ? inputPlaces[written.get(at)]
+        : this.#take(ALIGNMENT, count(shapes[at]) * ARRAYS[spec.dtype].BYTES_PER_ELEMENT),
+    );
+    const arena = this.#take(ALIGNMENT, size(plan.arena_bytes));
+    const tables = [inputPlaces, outputPlaces].map((places) => this.#table(places));
+    given.forEach(({ data }, at) => this.#bytes(inputPlaces[at], data).set(bytesOf(data)));
+    const status = this.#exports.irkit_run(...tables, this.#params, arena, sizes.place);
+    if (status) this.#fail(status);
+    const found = {};
+    plan.outputs.forEach((spec, at) => {
+      const data = new ARRAYS[spec.dtype](count(shapes[at]));
+      bytesOf(data).set(this.#bytes(outputPlaces[at], data));
+      found[spec.name] = { data, shape: shapes[at] };
+      if (written.has(at)) given[written.get(at)].data.set(data);
+    });
+    return found;
+  }
+
+  /** Bind the dimensions to the shapes of the inputs, and compute what depends on them. */
+  #sizes(given) {
+    const { plan } = this;
+    const bound = new Map();
+    plan.inputs.forEach((spec, at) =>
+      spec.shape.forEach((extent, axis) => {
+        if (!plan.dims.some((dim) => dim.name === extent)) return;
+        const found = given[at].shape[axis];
+        if (bound.has(extent) && bound.get(extent) !== found) {
+          throw new ModelError(
+            `axis ${axis} of input ${spec.name} is ${found}, but ${extent} is ${bound.get(extent)}`,
+          );
+        }
+        bound.set(extent, found);
+      }),
+    );
+    for (const { name, least, most } of plan.dims) {
+      const found = bound.get(name);
+      if (found < least || found > most) {
+        throw new ModelError(`${name} is ${found}, but it must be from ${least} to ${most}`);
+      }
+    }
+    const names = [...plan.dims, ...plan.sizes].map((each) => each.name);
+    const place = this.#take(ALIGNMENT, 8 * Math.max(1, names.length));
+    const table = () => new BigInt64Array(this.#memory.buffer, place, names.length);
+    plan.dims.forEach(({ name }, at) => (table()[at] = BigInt(bound.get(name))));
+    if (plan.dims.length) {
+      const bad = Number(this.#exports.irkit_sizes(place));
+      if (bad) throw new ModelError(`the sizes do not work: ${plan.sizes[bad - 1].what}`);
+    }
+    return { place, values: new Map(names.map((name, at) => [name, table()[at]])) };
+  }
+
+  #fail(status) {
+    const call = this.plan.calls[Number(status >> 32n) - 1];
+    const own = Number(BigInt.asIntN(32, status));
+    if (own < 0) throw new ModelError(`kernel ${call.kernel} found no memory`);
+    const said = this.plan.messages[call.kernel][own - 1];
+    throw new ModelError(`kernel ${call.kernel}, for ${call.node}, stopped: ${said}`);
+  }
+
+  /** Return the place of new memory, which is in use until the next run. */
+  #take(align, size) {
+    const place = Math.ceil(this.#top / align) * align;
+    this.#top = place + size;
+    this.#reserve(this.#top);
+    return place;
+  }
+
+  #reserve(end) {
+    const missing = end - this.#memory.buffer.byteLength;
+    if (missing <= 0) return;
+    try {
+      this.#memory.grow(Math.ceil(missing / PAGE));
+    } catch {
+      throw new ModelError(`there is no memory for ${end} bytes`);
+    }
+  }
+
+  #table(places) {
+    const at = this.#take(ALIGNMENT, 4 * Math.max(1, places.length));
+    new Uint32Array(this.#memory.buffer, at, places.length).set(places);
+    return at;
+  }
+
+  #bytes(place, { byteLength }) {
+    return new Uint8Array(this.#memory.buffer, place, byteLength);
+  }
+
+  #set(bytes, at) {
+    if (at + bytes.byteLength > this.plan.param_bytes) throw this.#otherWeights();
+    new Uint8Array(this.#memory.buffer, this.#params + at, bytes.byteLength).set(bytes);
+  }
+
+  #otherWeights() {
+    return new ModelError(`these are other weights: expected ${this.plan.param_bytes} bytes`);
+  }
+
+  async #fill(response, progress) {
+    const all = this.plan.param_bytes;
+    let done = 0;
+    progress(done, all);
+    for await (const part of chunks(response)) {
+      this.#set(part, done);
+      done += part.byteLength;
+      progress(done, all);
+    }
+    if (done !== all) throw this.#otherWeights();
+  }
+}
+
+function checked(response) {
+  if (!response.ok) throw new ModelError(`${response.url} cannot be loaded: ${response.status}`);
+  return response;
+}
+
+async function* chunks(response) {
+  const reader = response.body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }) {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function checkedInput(spec, tensor) {
+  if (tensor === undefined) throw new ModelError(`input ${spec.name} is missing`);
+  const { data, shape } = tensor;
+  const wanted = ARRAYS[spec.dtype];
+  if (!(data instanceof wanted)) {
+    const found = data?.constructor?.name ?? typeof data;
+    throw new ModelError(`input ${spec.name} is of ${spec.dtype}: expected ${wanted.name}, found ${found}`);
+  }
+  const isShape = Array.isArray(shape) && shape.every((n) => Number.isSafeInteger(n) && n >= 0);
+  if (!isShape || shape.length !== spec.shape.length || count(shape) !== data.length) {
+    throw new ModelError(
+      `input ${spec.name}: expected [${spec.shape}], found [${shape}] with ${data.length} elements`,
+    );
+  }
+  return tensor;
+}
+
+function checkShape(spec, found, size) {
+  if (spec.shape.some((extent, axis) => size(extent) !== found[axis])) {
+    throw new ModelError(
+      `input ${spec.name}: expected [${spec.shape.map(size)}], found [${found}]`,
+    );
+  }
+}
