@@ -2,14 +2,18 @@
 
 ``python -m benchmarks.native_code.dynamic_shapes mlp cnn block`` chooses models, on one thread.
 Times are the least processor time of interleaved calls in one thread, which other programs on the
-machine disturb little.
+machine disturb little. Then come the sizes of packages, and first calls at a new size beside later
+ones: the least of several loads of the package, each of which meets the sizes for the first time.
 """
 
+import pickle
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from irkit.runtime import Model, set_num_threads
 
 Dims = tuple[Any, ...]
 SECONDS = 1.5
+LOADS = 7
 BATCHES = tuple((batch,) for batch in (1, 2, 3, 7, 16, 33, 64, 128))
 _rng = np.random.default_rng(0)
 
@@ -108,20 +113,50 @@ def compare(first: Callable[[], object], second: Callable[[], object]) -> tuple[
     return min(row[0] for row in rows), min(row[1] for row in rows)
 
 
+def first_calls(model: Model, feeds: list[dict[str, Any]]) -> list[float]:
+    """Return, for each input, the time of the first call at its size over that of later ones.
+
+    A call at another size, which loads the code and the weights into memory, goes before them all.
+    """
+    with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
+        path = Path(folder) / "model.irkit"
+        model.save(path)
+        rows: list[list[tuple[float, float]]] = []
+        for _ in range(LOADS):
+            loaded = irkit.load(path)
+            loaded.run({"x": np.repeat(feeds[0]["x"], 11, axis=0)})
+            rows.append([])
+            for each in feeds:
+                run = partial(loaded.run, each)
+                first = _timed(run, 1)
+                rows[-1].append((first, min(_timed(run, 1) for _ in range(5))))
+    least = [[min(row[at][which] for row in rows) for which in (0, 1)] for at in range(len(feeds))]
+    return [first / later for first, later in least]
+
+
 def main(names: list[str] | None = None) -> None:
     set_num_threads(1)
     for name in names or list(MODELS):
         make, dims, sizes, rest = MODELS[name]
         once = compiled(make, tuple(map(Var, dims)))
         ratios: list[float] = []
+        given: list[dict[str, Any]] = []
+        package = len(pickle.dumps(once))
+        larger: list[float] = []
         for size in sizes:
             special = compiled(make, size)
+            larger.append(package / len(pickle.dumps(special)))
             feeds = {"x": _rng.standard_normal((*size, *rest)).astype(np.float32)}
+            given.append(feeds)
             ours, peer = compare(partial(once.run, feeds), partial(special.run, feeds))
             ratios.append(ours / peer)
             print(f"{name} {size}: {ours:.0f} us, for this size {peer:.0f} us, {ratios[-1]:.2f}")
         mean = statistics.geometric_mean(ratios)
         print(f"{name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}", flush=True)
+        print(f"{name}: the package is at most {max(larger):.2f} times as large as one size's")
+        firsts = first_calls(once, given)
+        listed = ", ".join(f"{ratio:.2f}" for ratio in firsts)
+        print(f"{name}: first call at a size, in times of later ones: {listed}", flush=True)
 
 
 if __name__ == "__main__":

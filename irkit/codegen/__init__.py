@@ -99,6 +99,10 @@ from irkit.codegen.llvm.statements.clocks import (
     clock_count as clock_count,
     clocks_symbol as clocks_symbol,
 )
+from irkit.codegen.plan_text import (
+    PlanLine as PlanLine,
+    plan_lines as plan_lines,
+)
 from irkit.codegen.size_arithmetic import (
     SizeArithmetic as SizeArithmetic,
 )

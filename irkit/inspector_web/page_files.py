@@ -48,6 +48,7 @@ MODULES = (
     "views/roofline.js",
     "views/loop_times.js",
     "views/cost.js",
+    "views/executor.js",
     "views/views.js",
     "jobs/rerun.js",
     "jobs/edit.js",

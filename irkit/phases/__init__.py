@@ -39,6 +39,12 @@ from irkit.phases.default import (
     DEFAULT as DEFAULT,
     ORDER as ORDER,
 )
+from irkit.phases.executor.kernel_calls import (
+    check_calls as check_calls,
+)
+from irkit.phases.executor.planner import (
+    executor_plan as executor_plan,
+)
 from irkit.phases.executor.state_names import (
     StateNames as StateNames,
     in_place as in_place,

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,26 +19,35 @@ KEPT = 64
 """Sizes of calls that are kept: the next call of the same sizes computes nothing."""
 
 
-class CallSizes(msgspec.Struct, frozen=True, eq=False):
-    """Sizes of one call: the table that the executor reads, and its address, the bytes of its arena
-    and those of arena and outputs together, the outputs with their shapes, the shape
-    and type of each, and the table by name."""
+class CallSizes:
+    """Sizes of one call: the ``table`` that the executor reads and its ``address``, the bytes of
+    its arena and those of arena and outputs together."""
 
-    table: NDArray[np.int64]
-    address: int
-    arena_bytes: int
-    memory: int
-    outputs: tuple[TensorSpec, ...]
-    layouts: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
-    values: dict[str, int]
-
-    def new_outputs(self) -> list[NDArray[Any]]:
-        """Return new memory for each output."""
-        return [np.empty(shape, dtype) for shape, dtype in self.layouts]
+    def __init__(self, program: "SizeProgram", table: NDArray[np.int64]) -> None:
+        self._program = program
+        self.table = table
+        self.address = address_of(table)
+        self._numbers: list[int] = table.tolist()
+        plan = program.plan
+        self.arena_bytes, self.memory = self.size(plan.arena_bytes), self.size(plan.memory)
+        self._layouts = [(self._shape(spec), dtype) for spec, dtype in program.outputs]
 
     def size(self, size: Size) -> int:
         """Return the value of a size."""
-        return size if isinstance(size, int) else self.values[size]
+        return size if isinstance(size, int) else self._numbers[self._program.index[size]]
+
+    def _shape(self, spec: TensorSpec) -> tuple[int, ...]:
+        return tuple([self.size(dim) for dim in spec.shape])
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Return the outputs with their shapes."""
+        outputs = self._program.plan.outputs
+        return tuple(TensorSpec(each.name, self._shape(each), each.dtype) for each in outputs)
+
+    def new_outputs(self) -> list[NDArray[Any]]:
+        """Return new memory for each output."""
+        return [np.empty(shape, dtype) for shape, dtype in self._layouts]
 
 
 class SizeProgram:
@@ -52,8 +60,15 @@ class SizeProgram:
         if library is not None and plan.dims:
             prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
             self._compute = prototype(library.address(SIZES))
-        self._names = plan.size_names
-        self._dims = {dim.name for dim in plan.dims}
+        self.index = {name: at for at, name in enumerate(plan.size_names)}
+        self.outputs = [(spec, array_type(spec.dtype)) for spec in plan.outputs]
+        dims = {dim.name for dim in plan.dims}
+        self._bindings = [
+            (number, axis, self.index[dim])
+            for number, spec in enumerate(plan.inputs)
+            for axis, dim in enumerate(spec.shape)
+            if isinstance(dim, str) and dim in dims
+        ]
         self._kept: dict[tuple[tuple[int, ...], ...], CallSizes] = {}
         self._lock = threading.Lock()
 
@@ -84,49 +99,45 @@ class SizeProgram:
             )
         return found
 
-    def _bound(self, arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
+    def _bound(self, arrays: Sequence[NDArray[Any]]) -> list[int]:
         """Return the sizes of the dimensions, in their order."""
-        found: dict[str, tuple[int, str]] = {}
-        for spec, array in zip(self.plan.inputs, arrays, strict=True):
-            for axis, (dim, size) in enumerate(zip(spec.shape, array.shape, strict=True)):
-                if dim not in self._dims:
-                    continue
-                name = str(dim)
-                known = found.setdefault(name, (size, f"dimension {axis} of input {spec.name!r}"))
-                if known[0] != size:
-                    raise ShapeError(
-                        f"dimension {axis} of input {spec.name!r} is {size}, but {name!r} is "
-                        f"{known[0]}, from {known[1]}"
-                    )
-        for dim in self.plan.dims:
-            size, where = found[dim.name]
+        sizes = [-1] * len(self.plan.dims)
+        for number, axis, at in self._bindings:
+            size = arrays[number].shape[axis]
+            if sizes[at] != size:
+                if sizes[at] >= 0:
+                    self._refuse_disagreement(number, axis, at, size, sizes[at])
+                sizes[at] = size
+        for at, (dim, size) in enumerate(zip(self.plan.dims, sizes, strict=True)):
             if not dim.least <= size <= dim.most:
+                where = next(self._where(k, axis) for k, axis, each in self._bindings if each == at)
                 raise ShapeError(
                     f"{where} is {size}, but {dim.name!r} must be from {dim.least} to {dim.most}",
                     hint="The model was compiled for this range: see shapes= of irkit.compile.",
                 )
-        return tuple(found[dim.name][0] for dim in self.plan.dims)
+        return sizes
 
-    def _sizes(self, dims: tuple[int, ...]) -> CallSizes:
-        plan = self.plan
-        table = np.zeros(max(1, len(self._names)), np.int64)
-        table[: len(dims)] = dims
-        address = address_of(table)
-        bad = self._compute(address) if self._compute is not None else 0
-        values = dict(zip(self._names, map(int, table), strict=False))
-        arena, memory = (
-            size if isinstance(size, int) else values[size]
-            for size in (plan.arena_bytes, plan.memory)
+    def _refuse_disagreement(self, number: int, axis: int, at: int, size: int, known: int) -> None:
+        first = next(self._where(k, axis) for k, axis, each in self._bindings if each == at)
+        raise ShapeError(
+            f"{self._where(number, axis)} is {size}, but {self.plan.dims[at].name!r} is {known}, "
+            f"from {first}"
         )
-        outputs = tuple(spec.at_sizes(values) for spec in plan.outputs)
-        layouts = tuple((spec.extents, array_type(spec.dtype)) for spec in outputs)
-        found = CallSizes(table, address, arena, memory, outputs, layouts, values)
+
+    def _where(self, number: int, axis: int) -> str:
+        return f"dimension {axis} of input {self.plan.inputs[number].name!r}"
+
+    def _sizes(self, dims: Sequence[int]) -> CallSizes:
+        table = np.zeros(max(1, len(self.index)), np.int64)
+        table[: len(dims)] = dims
+        bad = self._compute(address_of(table)) if self._compute is not None else 0
+        found = CallSizes(self, table)
         if bad:
-            raise ShapeError(f"{self._at(found)}{refusal(plan.sizes[bad - 1])}")
+            raise ShapeError(f"{self._at(found)}{refusal(self.plan.sizes[bad - 1])}")
         return found
 
     def _at(self, sizes: CallSizes) -> str:
-        listed = ", ".join(f"{dim.name} = {sizes.values[dim.name]}" for dim in self.plan.dims)
+        listed = ", ".join(f"{dim.name} = {sizes.size(dim.name)}" for dim in self.plan.dims)
         return f"with {listed}, " if listed else ""
 
     def _check_shapes(self, arrays: Sequence[NDArray[Any]], sizes: CallSizes) -> None:

@@ -84,7 +84,7 @@ class Model:
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
         self._state = {pair.result: plan.inputs[pair.param].name for pair in plan.state}
-        self._names = {spec.name for spec in plan.inputs}
+        self._names = {spec.name: spec for spec in plan.inputs}.keys()
         self._written = {pair.param: pair for pair in plan.state}
 
     @property
@@ -159,7 +159,7 @@ class Model:
             if pair.capacity:
                 cache: Any = inputs[self.plan.inputs[pair.param].name]
                 cache.length = results[pair.result].shape[pair.axis]
-        made = {spec.name: array for spec, array in zip(sizes.outputs, results, strict=True)}
+        made = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
         return made if out is None else {**made, **out}
 
     def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
@@ -229,7 +229,7 @@ class Model:
 
     def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
         plain: Any = inputs
-        if type(plain) is not dict or inputs.keys() != self._names:
+        if type(plain) is not dict or plain.keys() != self._names:
             self._check_names(inputs)
         return [
             self._checked(spec, inputs[spec.name], self._written.get(at))

@@ -1,10 +1,11 @@
-"""The loop nest and the graph of a stage."""
+"""The loop nest, the graph and the executor's program of a stage."""
 
 from collections.abc import Iterable
 
 import msgspec
 
-from irkit.core import InputError
+from irkit.codegen import PlanLine, plan_lines
+from irkit.core import InputError, IRModule
 from irkit.graph import GraphFunc
 from irkit.inspector_web.limits import MOST_NEST_ROWS
 from irkit.inspector_web.runs.run import Run, RunStage
@@ -13,6 +14,7 @@ from irkit.inspector_web.views.graph_view import GraphView, graph_view
 from irkit.inspector_web.views.memory import MemoryPage, memory_accesses
 from irkit.inspector_web.views.nest import NestChange, nest, nest_changes
 from irkit.ir import PrimFunc
+from irkit.phases import check_calls, executor_plan
 
 
 class NestPage(msgspec.Struct):
@@ -30,6 +32,35 @@ class GraphPage(msgspec.Struct):
     function: str
     first: int
     view: GraphView
+
+
+class ExecutorPage(msgspec.Struct):
+    """The program that the executor of a model runs, line by line."""
+
+    lines: list[PlanLine]
+
+
+def executor_page(stage: RunStage) -> ExecutorPage:
+    """Plan the executor of the module at a stage, whose operators must be kernels.
+
+    Raises: InputError if there is no such module; IRKitError if it has no plan of memory.
+    """
+    module = _module_at(stage)
+    main = module.functions.get("main")
+    if not isinstance(stage.ir, (IRModule, GraphFunc)) or not isinstance(main, GraphFunc):
+        raise InputError("the executor runs a whole model: choose a step of the graph")
+    check_calls(module, main)
+    return ExecutorPage(plan_lines(executor_plan(module)))
+
+
+def _module_at(stage: RunStage) -> IRModule:
+    """Return all functions as they are at a stage, of which a step has one or all."""
+    module = IRModule({})
+    for step in stage.run.trace[: stage.step + 1]:
+        whole = step.after if step.index < stage.step or stage.side == "after" else step.before
+        name = step.function or "main"
+        module = whole if isinstance(whole, IRModule) else module.with_functions({name: whole})
+    return module
 
 
 def nest_page(left: RunStage, right: RunStage) -> NestPage:

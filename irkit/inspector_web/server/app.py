@@ -15,7 +15,7 @@ from irkit.inspector_web.api.blame_page import blame_page
 from irkit.inspector_web.api.diff_page import coloured_lines, diff_page
 from irkit.inspector_web.api.overview import counts, kernel_infos, overview
 from irkit.inspector_web.api.step_detail import editor_place, line_info, step_info
-from irkit.inspector_web.api.view_pages import graph_page, memory_page, nest_page
+from irkit.inspector_web.api.view_pages import executor_page, graph_page, memory_page, nest_page
 from irkit.inspector_web.jobs.edits import editable
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
@@ -84,6 +84,7 @@ def create_app(
     answer("/api/nest", _nest, kept=True)
     answer("/api/memory", lambda w: memory_page(w.stage(_text("state"))), kept=True)
     answer("/api/graph", lambda w: graph_page(w.stage(_text("state")), _opened()), kept=True)
+    answer("/api/executor", lambda w: executor_page(w.stage(_text("state"))), kept=True)
     answer("/api/native", lambda w: inspection.native.of(w.stage(_text("state"))))
     app.add_url_rule(
         "/api/editor",

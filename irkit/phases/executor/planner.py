@@ -1,12 +1,11 @@
 """The plan that the executor runs, and the block of parameters, from a lowered graph function."""
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from irkit.codegen import (
     Branch,
@@ -23,6 +22,7 @@ from irkit.codegen import (
 from irkit.core import ALIGNMENT, IRKitError, IRModule, UniqueNames
 from irkit.graph import (
     UPDATES,
+    ArrayData,
     Bind,
     Constant,
     GraphFunc,
@@ -63,7 +63,24 @@ def make_plan(
     Raises: IRKitError for a step without a kernel, a shape that no dimension of an input decides,
     or a memory plan that is older than the function.
     """
-    return _ExecutorPlanner(module, operators).run()
+    planner = _ExecutorPlanner(module, operators)
+    plan = planner.run()
+    return plan, b"".join(map(_block, planner.data))
+
+
+def executor_plan(module: IRModule) -> ExecutorPlan:
+    """Return the plan of the function ``main`` alone, also where the data of its parameters is
+    absent, as in a trace.
+
+    Raises: IRKitError as ``make_plan`` does.
+    """
+    return _ExecutorPlanner(module, MappingProxyType({})).run()
+
+
+def _block(data: ArrayData) -> bytes:
+    """Return the bytes of a parameter, up to the place of the next."""
+    found = np.ascontiguousarray(data.array).tobytes()
+    return found + b"\0" * (-len(found) % ALIGNMENT)
 
 
 class _ExecutorPlanner:
@@ -78,12 +95,12 @@ class _ExecutorPlanner:
         self.tensors: dict[Value, tuple[StoredTensor, ...]] = {}
         self.places: dict[StoredTensor, TensorPlace] = {}
         self.params: list[tuple[int, TensorSpec]] = []
-        self.blocks: list[bytes] = []
+        self.data: list[ArrayData] = []
         self.param_bytes = 0
         self.calls: list[KernelCall] = []
         self.regions: list[Region] = []
 
-    def run(self) -> tuple[ExecutorPlan, bytes]:
+    def run(self) -> ExecutorPlan:
         inputs = input_specs(self.func, self.sizes)
         for number, param in enumerate(self.func.params):
             (tensor,) = self.tensors[param] = stored_tensors(param, computed=False)
@@ -108,7 +125,7 @@ class _ExecutorPlanner:
             if number in kept:
                 continue
             memory = self.sizes.sum(memory, self._bytes(result), "the memory of a call")
-        plan = ExecutorPlan(
+        return ExecutorPlan(
             inputs,
             outputs,
             tuple(self.params),
@@ -122,7 +139,6 @@ class _ExecutorPlanner:
             memory=memory,
             state=state,
         )
-        return plan, b"".join(self.blocks)
 
     def _calls_of(self, func: GraphFunc, begin: Size) -> None:
         """Place the values of a function, from ``begin`` in the arena, and make its calls.
@@ -257,7 +273,7 @@ class _ExecutorPlanner:
         elif isinstance(step, Constant):
             if var not in self.tensors:  # Otherwise its function is called again.
                 (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
-                self._param(tensor, step.data.array)
+                self._param(tensor, step.data)
         elif isinstance(step, (Invoke, GraphIf, GraphLoop)):
             self.tensors[var] = stored_tensors(var, computed=True)
         else:
@@ -354,11 +370,10 @@ class _ExecutorPlanner:
         what = f"the number of bytes of {tensor.name!r}"
         return self.sizes.bytes_of(spec.shape, tensor.type.dtype.bytes, what)
 
-    def _param(self, tensor: StoredTensor, array: NDArray[Any]) -> None:
-        data = np.ascontiguousarray(array).tobytes()
+    def _param(self, tensor: StoredTensor, data: ArrayData) -> None:
         spec = tensor_spec(self.sizes, tensor.type, tensor.name)
         self.params.append((self.param_bytes, spec))
         self.places[tensor] = TensorPlace("param", self.param_bytes)
-        data += b"\0" * (-len(data) % ALIGNMENT)
-        self.blocks.append(data)
-        self.param_bytes += len(data)
+        self.data.append(data)
+        size = math.prod(data.shape) * data.dtype.itemsize
+        self.param_bytes += -(-size // ALIGNMENT) * ALIGNMENT

@@ -58,6 +58,7 @@ export class ServerSource {
   nest(left, right) { return this.ask("nest", { left, right }); }
   memory(state) { return this.ask("memory", { state }); }
   graph(state, opened = []) { return this.ask("graph", opened.length ? { state, open: JSON.stringify(opened) } : { state }); }
+  executor(state) { return this.ask("executor", { state }); }
   native(state) { return this.ask("native", { state }); }
   async blame(state, wanted) { return (await this.whole("blame", { state }, wanted)).runs; }
   jobs() { return this.ask("jobs"); }

@@ -2,6 +2,7 @@
 
 import { el, errorParts, fill } from "../dom.js";
 import { costView } from "./cost.js";
+import { executorView } from "./executor.js";
 import { graphPage } from "./graph_page.js";
 import { chosenPanes, codeOf, panesView } from "./panes.js";
 import { showLlvmPasses } from "./llvm_passes.js";
@@ -19,7 +20,9 @@ export function viewsOf(page) {
   const own = canRun && step.status === "changed" ? ["rewrites"] : [];
   const isWrong = place.show === "mismatch" || page.verdictOf(step)?.status === "differs";
   if (own.length && step.level !== "graph" && isWrong) own.push("mismatch");
-  const views = step.level === "graph" ? ["graph"] : ["nest", ...source.nativeViews, ...(canRun ? ["cost"] : [])];
+  // The executor is planned when memory is; a file of a report has no such view.
+  const isPlanned = source.executor && run.steps.some((row) => row.name === "plan-memory" && row.index <= step.index);
+  const views = step.level === "graph" ? ["graph", ...(isPlanned ? ["executor"] : [])] : ["nest", ...source.nativeViews, ...(canRun ? ["cost"] : [])];
   return ["", ...own, ...views, "time", ...(canRun ? ["rerun", "edit"] : [])];
 }
 
@@ -27,7 +30,7 @@ export function viewsOf(page) {
 export async function showOther(show, source, view, given) {
   const own = { "llvm-passes": showLlvmPasses, mismatch: showMismatch, rewrites: showRewrites }[show];
   if (own) { await own(source, view, given); return; }
-  view.showMessage("empty", el("p", {}, ["nest", "graph", "time", "cost"].includes(show) ? "Drawing…" : "Running LLVM…"));
+  view.showMessage("empty", el("p", {}, ["nest", "graph", "executor", "time", "cost"].includes(show) ? "Drawing…" : "Running LLVM…"));
   const mine = view.shown;
   try {
     const made = await make(show, source, given);
@@ -44,6 +47,7 @@ async function make(show, source, given) {
   if (show === "time") return timeTable(given);
   if (show === "nest") return nestTable(await source.nest(given.left, given.right), given);
   if (show === "graph") return graphPage(source, given);
+  if (show === "executor") return executorView(source, given);
   return panesView(await codeOf(source, given.right), { ...given, panes: chosenPanes(given.panes) });
 }
 
