@@ -1,7 +1,8 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call);
+call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call), device
+(launches on devices with threads);
 package, arenas, model_arrays, array_files and model for whole models; specialised for models that
 are compiled at the call.
 
@@ -27,6 +28,10 @@ from irkit.runtime.deploy import (
     OutputKind as OutputKind,
     build_library as build_library,
     write_sources as write_sources,
+)
+from irkit.runtime.device import (
+    DeviceKernel as DeviceKernel,
+    build_device_kernels as build_device_kernels,
 )
 from irkit.runtime.jit import (
     Library as Library,

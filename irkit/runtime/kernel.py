@@ -32,7 +32,7 @@ from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
 from irkit.runtime.profiles.clocks import LoopClocks
 
-Source = Literal["llvm", "asm", "c"]
+Source = Literal["llvm", "asm", "c", "opencl", "cuda", "ptx", "amdgpu", "spirv", "host"]
 
 
 class Kernel:
