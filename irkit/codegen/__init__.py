@@ -26,7 +26,6 @@ from irkit.codegen.device.host_text import (
     host_source as host_source,
 )
 from irkit.codegen.device.legality import (
-    check_blocks as check_blocks,
     check_program as check_program,
 )
 from irkit.codegen.device.program import (

@@ -121,6 +121,7 @@ from irkit.core.target.device_table import (
     DeviceRow as DeviceRow,
 )
 from irkit.core.target.target import (
+    KINDS as KINDS,
     Target as Target,
     as_target as as_target,
 )

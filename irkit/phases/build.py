@@ -11,7 +11,7 @@ from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lower import Args, scheduled
-from irkit.phases.target_phases import phases_of, with_launch_checks
+from irkit.phases.target_phases import phases_of
 from irkit.phases.schedule_choice import (
     MachineChoice,
     RecordsChoice,
@@ -179,8 +179,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pip
                 span=getattr(func, "span", None),
             )
         pipeline = pipelines.of(target, func, chosen)
-        steps = with_launch_checks(pipeline.steps(func), target)
-        loops[name] = run_recorded(steps, PrimFunc, (LOOP_LEVEL,))
+        loops[name] = run_recorded(pipeline.steps(func), PrimFunc, (LOOP_LEVEL,))
     if not loops:
         raise IRKitError("there is no function to build")
     return build_device_kernels(loops, target) if is_device else compile_functions(loops, target)

@@ -78,12 +78,13 @@ def _thread(writer: FunctionWriter, node: For) -> None:
     kind, _, axis = node.thread.partition(".")
     form = writer.source.dialect.index["block" if kind == "blockIdx" else "thread"]
     index = form.format(axis=axis or "x", number="xyz".index(axis or "x"))
-    writer.begin_statement()
-    begin, end = evaluate(writer, node.begin), evaluate(writer, node.end)
-    typed, name = value_type(node.var.dtype), writer.name(node.var.name)
+    begin, dtype = _value(writer, node.begin), node.var.dtype
+    typed, name = value_type(dtype), writer.name(node.var.name)
     first = "" if begin.text == "0" else f"{begin.within(PLUS)} + "
     writer.line(f"const {typed} {name} = {first}({typed}){index};")
-    writer.values[id(node.var)] = Code(name, ATOM, begin.low, max(begin.low, end.high - 1))
+    last = as_int(node.end)
+    high = dtype.high if last is None else max(begin.low, last - 1)
+    writer.values[id(node.var)] = Code(name, ATOM, begin.low, high)
     write(writer, node.body)
 
 

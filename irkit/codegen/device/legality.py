@@ -1,4 +1,8 @@
-"""What a device can run: launches against its data, before any code is written."""
+"""What a device can run: launches against its data, before any code is written.
+
+That blocks are independent, and threads between two barriers, is what the loops say
+(docs/semantics.md): ``bind`` refuses others, and ``irkit check`` finds those that meet.
+"""
 
 import math
 
@@ -13,15 +17,9 @@ from irkit.codegen.device.program import (
     constant_dims,
     dim_text,
 )
-from irkit.core import DeviceRow, IRKitError, Node, Span, children, deep_recursion, substitute, walk
-from irkit.ir import Allocate, Assert, Expr, For, PrimFunc, Stmt, Var, as_int
-from irkit.ir.threads import (
-    BarrierFinder,
-    ThreadConflicts,
-    is_block_loop,
-    outermost_nests,
-    split_threads,
-)
+from irkit.core import DeviceRow, IRKitError, Node, Span, deep_recursion, walk
+from irkit.ir import Assert, Expr, Var, as_int
+from irkit.ir.threads import split_threads
 
 
 @deep_recursion
@@ -102,7 +100,6 @@ class _Check:
         self._memory()
         self._assertions()
         self._barriers()
-        self._races()
 
     def _refuse(self, what: str, hint: str, span: Span | None = None) -> None:
         raise IRKitError(
@@ -168,60 +165,3 @@ class _Check:
             split_threads(self.kernel)
         except IRKitError as error:
             self._refuse(error.message, error.hint or "", error.span)
-
-    def _races(self) -> None:
-        """Refuse threads that touch the same element between two barriers."""
-        conflicts = ThreadConflicts(self.kernel)
-        for nest in outermost_nests(self.kernel.body):
-            finder = BarrierFinder(conflicts)
-            finder.visit(nest, ())
-            if finder.before or finder.meet_inside():
-                span = next(iter(finder.before.values()), None)
-                self._refuse(
-                    "threads of a block may touch the same element, one of them writing, and no "
-                    "barrier is between them",
-                    "Give each thread elements of its own, or move the access to where all "
-                    "threads can wait.",
-                    span,
-                )
-
-
-@deep_recursion
-def check_blocks(func: PrimFunc, device: DeviceRow) -> None:
-    """Raise IRKitError if blocks of a launch may touch the same element, one of them writing.
-
-    ``func`` is at a stage where launches are there and buffers still have all their dimensions:
-    of a single offset it is often not known which blocks reach it.
-    """
-    # What the threads of a block share, other blocks do not see.
-    shared = {a.buffer: a.buffer.replace(scope="local") for a in walk(func.body, Allocate)}
-    func = func.replace(body=substitute(func.body, dict(shared)))
-    conflicts: ThreadConflicts | None = None
-    for nest in _block_nests(func.body):
-        chain = [nest]
-        while isinstance(chain[-1].body, For) and is_block_loop(chain[-1].body):
-            chain.append(chain[-1].body)
-        # Blocks meet where threads that never wait would.
-        alike = tuple(loop.replace(thread="threadIdx.x") for loop in chain)
-        conflicts = conflicts or ThreadConflicts(func)
-        place = chain[-1].body, alike
-        if conflicts.between(place, place):
-            names = ", ".join(repr(loop.var.name) for loop in chain)
-            raise IRKitError(
-                f"function {func.name!r} for {device.name}: blocks run at the same time, but those "
-                f"of the loops {names} may touch the same element, one of them writing",
-                hint="Bind only loops whose iterations touch elements of their own to blocks.",
-                span=nest.span or func.span,
-            )
-
-
-def _block_nests(body: Stmt) -> list[For]:
-    found: list[For] = []
-    stack = [body]
-    while stack:
-        stmt = stack.pop()
-        if isinstance(stmt, For) and is_block_loop(stmt):
-            found.append(stmt)
-        else:
-            stack.extend(c for c in reversed(children(stmt)) if isinstance(c, Stmt))
-    return found

@@ -234,6 +234,8 @@ class _Splitter:
         """Return the buffers and numbers that a kernel takes from around it."""
         bound = {node for part in walk(body) for node in _bound_by(part)}
         free = [node for node in _in_order(body) if node not in bound]
+        params = {param: place for place, param in enumerate(self.func.params)}
+        free.sort(key=lambda node: params.get(node, len(params)))
         buffers = [node for node in free if isinstance(node, Buffer)]
         variables = dict.fromkeys(node for node in free if isinstance(node, Var))
         for buffer in buffers:
