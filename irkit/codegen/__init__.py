@@ -18,6 +18,11 @@ from irkit.codegen.c.source_file import (
     c_symbol as c_symbol,
     emit_c as emit_c,
 )
+from irkit.codegen.device.device_llvm import (
+    device_assembly as device_assembly,
+    device_llvm as device_llvm,
+    device_object as device_object,
+)
 from irkit.codegen.device.device_source import (
     OPENCL_OPTIONS as OPENCL_OPTIONS,
     device_source as device_source,

@@ -10,6 +10,7 @@ from typing import Union
 
 import msgspec
 
+from irkit.codegen.c.types import identifier
 from irkit.core import IRKitError, Node, Span, children, fresh, substitute, symbols_used, walk
 from irkit.ir import (
     I64,
@@ -178,7 +179,7 @@ class _Splitter:
                 )
 
     def _launch(self, nest: For, around: tuple[Let | View | Allocate, ...]) -> Launch:
-        name = f"{self.func.name}_kernel{self.count or ''}"
+        name = identifier(f"{self.func.name}_kernel{self.count or ''}")
         self.count += 1
         loops = self._chain(nest)
         used = symbols_used(nest)

@@ -9,6 +9,9 @@ from irkit.codegen import (
     DeviceProgram,
     Launch,
     check_program,
+    device_assembly,
+    device_llvm,
+    device_object,
     device_program,
     device_source,
     host_source,
@@ -17,13 +20,20 @@ from irkit.codegen import (
 from irkit.core import IRKitError, Node, Target
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars
 from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
+from irkit.runtime.device.cuda import CUDA
 from irkit.runtime.device.driver import Driver, NoDevice
 from irkit.runtime.device.host_steps import bytes_of, run_steps
 from irkit.runtime.device.opencl import OpenCL
 from irkit.runtime.kernel import Kernel, Module, Source
 
-LANGUAGES: Mapping[str, Source] = {"opencl": "opencl", "cuda": "cuda"}
-"""The kind of a target, and the source that it gives by default."""
+_TEXTS: Mapping[str, tuple[Source, ...]] = {
+    "opencl": ("opencl", "host", "spirv", "llvm"),
+    "cuda": ("cuda", "host", "ptx", "llvm"),
+    "amdgpu": ("amdgpu", "llvm"),
+}
+"""The texts that a kind of target has; the first is what it gives by default."""
+_OBJECTS = {"opencl": "spirv", "cuda": "ptx", "amdgpu": "amdgpu"}
+"""What LLVM makes for a kind of target."""
 
 
 class DeviceKernel(Kernel):
@@ -45,27 +55,39 @@ class DeviceKernel(Kernel):
         return self.program.launches
 
     def source(self, kind: Source | None = None, *, lines: bool = False) -> str:
-        """Return the text of the kernels, or of the "host" code that launches them.
+        """Return the text of the kernels, by default in the language of the target, or of the
+        "host" code that launches them.
 
-        A target "opencl" has "opencl" and "host".
+        A target "opencl" has "opencl", "host" and "spirv"; "cuda" has "cuda", "host" and "ptx";
+        "amdgpu" has "amdgpu", which is assembly. All have "llvm".
         Raises: IRKitError if the target has no such text.
         """
-        own = LANGUAGES[self.target.kind]
-        chosen = kind or own
+        own = _TEXTS[self.target.kind]
+        chosen = kind or own[0]
+        if chosen not in own:
+            raise IRKitError(
+                f"no source of kind {chosen!r} for the target {self.target.kind!r}; expected one "
+                f"of {', '.join(map(repr, own))}"
+            )
         if chosen == "host":
             return host_source(self.program, self.target)
-        if chosen != own:
-            raise IRKitError(
-                f"no source of kind {kind!r} for the target {self.target.kind!r}; expected "
-                f"{own!r} or 'host'"
-            )
-        return device_source(self.program, self.target)
+        if chosen == "llvm":
+            return device_llvm(self.program, self.target, _OBJECTS[self.target.kind])
+        if chosen in ("opencl", "cuda"):
+            return device_source(self.program, self.target)
+        return device_assembly(self.program, self.target, chosen)
 
     def object_files(self) -> list[bytes]:
-        raise IRKitError(
-            f"kernel {self.name!r} is for a device, which compiles its source",
-            hint="kernel.source() is the text of the kernels, kernel.source('host') that of a host.",
-        )
+        """Return the kernels as one module: SPIR-V for "opencl", an object file for "amdgpu".
+
+        Raises: IRKitError for "cuda", whose driver takes text.
+        """
+        if self.target.kind == "cuda":
+            raise IRKitError(
+                f"kernel {self.name!r} is for CUDA, whose driver takes text",
+                hint="kernel.source('ptx') is what it, or ptxas, makes code of.",
+            )
+        return [device_object(self.program, self.target, _OBJECTS[self.target.kind])]
 
     def __call__(self, *args: Any) -> None:
         """Run the function. Arrays that it writes are changed in place.
@@ -111,9 +133,11 @@ class DeviceKernel(Kernel):
     def _start(self) -> Driver:
         if self.target.kind == "opencl":
             return OpenCL(self.source())
+        if self.target.kind == "cuda":
+            return CUDA(self.source("ptx"))
         raise NoDevice(
             f"kernel {self.name!r} is for {self.target.kind}, which this process cannot run",
-            hint="kernel.source() is the text of the kernels, kernel.source('host') that of a host.",
+            hint="kernel.source() is the text of its kernels.",
         )
 
     def __repr__(self) -> str:

@@ -69,7 +69,7 @@ AMDGPU = LLVMDevice(
 )
 SPIRV = LLVMDevice(
     "spirv",
-    "spirv64-unknown-unknown",
+    "spirv64v1.2-unknown-unknown",
     "",
     "spir_kernel",
     (),

@@ -21,47 +21,51 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 _CALLED = re.compile(r"declare \S+ @(?!llvm\.|_Z)([\w.]+)\(")
 _POINTER = re.compile(r"\bptr\b(?! addrspace)")
 _ATTRIBUTES = """
-attributes #0 = {{ nounwind convergent nobuiltin {} }}
-attributes #1 = {{ nounwind willreturn memory(none) alwaysinline }}
-attributes #2 = {{ nounwind willreturn nobuiltin memory(none) }}
-attributes #3 = {{ nounwind willreturn }}
-!0 = !{{!"branch_weights", i32 1, i32 1000000}}
-!1 = !{{!"branch_weights", i32 1000000, i32 1}}
-!2 = distinct !{{!2, !3}}
-!3 = !{{!"llvm.loop.vectorize.enable", i1 false}}
+attributes #0 = { nounwind nobuiltin }
+attributes #1 = { nounwind willreturn memory(none) alwaysinline }
+attributes #2 = { nounwind willreturn nobuiltin memory(none) }
+attributes #3 = { nounwind willreturn }
+!0 = !{!"branch_weights", i32 1, i32 1000000}
+!1 = !{!"branch_weights", i32 1000000, i32 1}
+!2 = distinct !{!2, !3}
+!3 = !{!"llvm.loop.vectorize.enable", i1 false}
 """
+Block = tuple[int, int, int]
 
 
 @deep_recursion
-def emit_kernel(
-    kernel: PrimFunc, block: Sequence[int], target: Target, device: LLVMDevice
+def emit_kernels(
+    kernels: Sequence[tuple[PrimFunc, Block]], target: Target, device: LLVMDevice
 ) -> str:
-    """Return a kernel, whose loops over blocks and threads are those of its launch, as a module.
+    """Return kernels, whose loops over blocks and threads are those of their launches, as a module.
 
-    ``block`` is the number of threads along x, y and z.
+    Beside each kernel is the number of threads of a block along x, y and z.
     Raises: IRKitError if something cannot be expressed, or needs a library of the device.
     """
     module = ModuleText(target)
     module.device = device
     for place, text in enumerate(device.declarations):
         module.declare(f"device{place}", text)
-    module.functions.append(_function(module, kernel, device))
+    attributes = _ATTRIBUTES
+    for place, (kernel, (x, y, z)) in enumerate(kernels, 10):
+        module.functions.append(_function(module, kernel, device, f"#{place}"))
+        threads = device.attributes.format(x=x, y=y, z=z, threads=x * y * z)
+        attributes += f"attributes #{place} = {{ nounwind convergent nobuiltin {threads} }}\n"
     text = module.render()
     called = _CALLED.search(text)
     if called is not None:
         raise IRKitError(
-            f"kernel {kernel.name!r} calls {called[1]}, for which {device.name} has no code here",
+            f"kernel {kernels[0][0].name!r} calls {called[1]}, for which {device.name} has no code here",
             hint='Compute it in f32, or use the source of "opencl" or "cuda", whose compilers '
             "have a library.",
-            span=kernel.span,
+            span=kernels[0][0].span,
         )
     if device.flat:
         text = _POINTER.sub(f"ptr addrspace({device.flat})", text)
-    x, y, z = block
-    return text + _ATTRIBUTES.format(device.attributes.format(x=x, y=y, z=z, threads=x * y * z))
+    return text + attributes
 
 
-def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice) -> str:
+def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attributes: str) -> str:
     text = FunctionText(module)
     scope = FunctionScope(text)
     attrs = dict(kernel.attrs)
@@ -84,5 +88,5 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice) -> str:
     module.kernel = kernel.name
     write(scope, kernel.body)
     text.line("ret void")
-    head = f"define {device.head} void {quoted(kernel.name)}({', '.join(declared)}) #0"
+    head = f"define {device.head} void {quoted(kernel.name)}({', '.join(declared)}) {attributes}"
     return f"{head} {{\n{text.body()}\n}}"
