@@ -49,7 +49,7 @@ def threads_of(launch: Launch) -> tuple[int, int, int]:
     if x is None or y is None or z is None:
         raise IRKitError(
             f"the threads of a block of {launch.kernel.name!r} must be a constant number, found "
-            f"{' x '.join(map(str, launch.block))}",
+            f"{' x '.join(map(dim_text, launch.block))}",
             hint="Split the loop by a constant factor, and bind the inner loop to threads.",
             span=launch.span,
         )
