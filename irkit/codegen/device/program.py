@@ -34,7 +34,7 @@ from irkit.ir import (
     shape_vars,
 )
 from irkit.ir.arith import simplify
-from irkit.ir.threads import extent_of, is_block_loop, is_thread_loop
+from irkit.ir.threads import extent_of, is_block_loop
 
 AXES = ("x", "y", "z")
 Dims = tuple[Expr, Expr, Expr]
@@ -143,7 +143,7 @@ class _Splitter:
             case Let():
                 self._refuse_loads(stmt, "variable", stmt.value)
                 return self.steps(stmt.body, (*around, stmt))
-            case Allocate() if stmt.buffer.is_shared and _is_one_block(stmt.body):
+            case Allocate() if stmt.buffer.is_shared and self._is_of_one_launch(stmt):
                 return self.steps(stmt.body, (*around, stmt))
             case Allocate():
                 return (Temporary(stmt.buffer, self.steps(stmt.body, around)),)
@@ -166,6 +166,28 @@ class _Splitter:
                     hint="Bind a loop around it to threads, or compute it inside a kernel.",
                     span=_span_of(stmt) or self.func.span,
                 )
+
+    def _is_of_one_launch(self, stmt: Allocate) -> bool:
+        """Return True if shared memory is that of each block of one launch, although it is
+        allocated around it; False if it is memory that launches of one block share.
+
+        Raises: IRKitError if several launches share it, and have several blocks.
+        """
+        seen: set[Node] = {stmt.buffer}
+        for view in walk(stmt.body, View):  # From the outside in.
+            if view.source in seen:
+                seen.add(view.buffer)
+        users = [each for each in _nests(stmt.body) if not seen.isdisjoint(symbols_used(each[0]))]
+        if len(users) == 1 and not users[0][1]:
+            return True
+        if any(is_block_loop(loop) for nest, _ in users for loop in walk(nest, For)):
+            raise IRKitError(
+                f"shared buffer {stmt.buffer.name!r} is allocated around several launches; expected "
+                "memory of the blocks of one",
+                hint='Allocate it inside the loops over blocks, or in scope "global".',
+                span=stmt.buffer.span or stmt.span or self.func.span,
+            )
+        return False
 
     def _refuse_loads(self, stmt: Stmt, what: str, *exprs: Expr) -> None:
         for expr in exprs:
@@ -267,11 +289,14 @@ def _bound_by(node: Node) -> tuple[Node, ...]:
     return (node.buffer,) if isinstance(node, (Allocate, View)) else ()
 
 
-def _is_one_block(stmt: Stmt) -> bool:
-    """Return True if a statement is a nest of threads without blocks, but for what it brings."""
-    while isinstance(stmt, (View, Let, Allocate)):
-        stmt = stmt.body
-    return is_thread_loop(stmt)
+def _nests(stmt: Stmt, *, again: bool = False) -> list[tuple[For, bool]]:
+    """Return the outermost thread loops, each with whether it is launched again and again."""
+    if isinstance(stmt, For):
+        if stmt.kind == "thread":
+            return [(stmt, again)]
+        again = True
+    below = [child for child in children(stmt) if isinstance(child, Stmt)]
+    return [found for child in below for found in _nests(child, again=again)]
 
 
 def _three(dims: tuple[Expr, ...]) -> Dims:
