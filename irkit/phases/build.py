@@ -11,7 +11,6 @@ from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.lower import Args, scheduled
-from irkit.phases.target_phases import phases_of
 from irkit.phases.schedule_choice import (
     MachineChoice,
     RecordsChoice,
@@ -22,6 +21,7 @@ from irkit.phases.schedule_choice import (
     trace_for,
     with_auto_schedule,
 )
+from irkit.phases.target_phases import phases_of
 from irkit.runtime import Kernel, Module, build_device_kernels, compile_functions
 from irkit.te import StageSchedule
 from irkit.transform import Pipeline, run_recorded

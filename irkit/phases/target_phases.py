@@ -15,4 +15,3 @@ def phases_of(target: Target, pipeline: Pipeline) -> Pipeline:
         if name in pipeline.names:
             pipeline = pipeline.without(name)
     return pipeline
-

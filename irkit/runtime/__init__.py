@@ -1,10 +1,9 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), pool (threads for parallel loops),
-call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call), device
-(launches on devices with threads);
-package, arenas, model_arrays, array_files and model for whole models; specialised for models that
-are compiled at the call.
+call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call),
+device (launches on devices with threads); package, arenas, model_arrays, array_files and model for
+whole models; specialised for models that are compiled at the call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.

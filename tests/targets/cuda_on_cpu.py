@@ -47,7 +47,8 @@ extern "C" void run_{name}(const unsigned *sizes, void **at) {{
     pthread_barrier_init(&irkit_gate, nullptr, count);
     std::vector<std::thread> threads;
     for (unsigned number = 0; number < count; ++number) threads.emplace_back([=] {{
-        threadIdx = {{number % sizes[3], number / sizes[3] % sizes[4], number / sizes[3] / sizes[4]}};
+        const unsigned row = number / sizes[3];
+        threadIdx = {{number % sizes[3], row % sizes[4], row / sizes[4]}};
         for (unsigned z = 0; z < sizes[2]; ++z)
             for (unsigned y = 0; y < sizes[1]; ++y)
                 for (unsigned x = 0; x < sizes[0]; ++x) {{

@@ -59,7 +59,7 @@ def assembled(ptx: str, arch: str, folder: Path) -> str:
     """Assemble PTX, and return what ptxas says of registers and memory."""
     file = folder / "kernels.ptx"
     file.write_text(ptx)
-    os.chmod(PTXAS, 0o755)  # noqa: S103 -- the wheel forgets it
+    os.chmod(PTXAS, 0o755)
     command = [PTXAS, "-v", f"-arch={arch}", "-o", str(folder / "kernels.cubin"), str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -205,7 +205,8 @@ def launched(func: PrimFunc, run: Callable[[PrimFunc, list[Any]], list[Any]]) ->
     try:
         found = run(func, args)
     except IRKitError as error:
-        assert any(words in str(error) for words in REFUSED), func.script()
+        if not any(words in str(error) for words in REFUSED):
+            raise
         return False
     assert_equal(func, found, wanted)
     return True

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from irkit.codegen.c.dialect import C11, Dialect, Space
 from irkit.codegen.c.types import element_type, identifier, lane, padded, value_type
+from irkit.codegen.dialect import C11, Dialect, Space
 from irkit.core import IRKitError, Target, UniqueNames
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
 

@@ -2,11 +2,11 @@
 
 import re
 
-from irkit.codegen.c.dialect import CUDA, OPENCL, Dialect
 from irkit.codegen.c.source_file import write_kernel
 from irkit.codegen.c.writer import SourceText
 from irkit.codegen.device.legality import described, threads_of
 from irkit.codegen.device.program import DeviceProgram
+from irkit.codegen.dialect import CUDA, OPENCL, Dialect
 from irkit.core import IRKitError, Target, deep_recursion
 
 DIALECTS: dict[str, Dialect] = {"opencl": OPENCL, "cuda": CUDA}

@@ -5,7 +5,6 @@ and launches. It takes memory of the device, then the numbers; it does nothing m
 error, and returns it.
 """
 
-from irkit.codegen.c.dialect import C11, CUDA
 from irkit.codegen.c.expressions import evaluate
 from irkit.codegen.c.memory_access import element_pointer
 from irkit.codegen.c.source_file import c_symbol
@@ -20,6 +19,7 @@ from irkit.codegen.device.program import (
     Steps,
     Temporary,
 )
+from irkit.codegen.dialect import C11, CUDA
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.core import Node, Target, deep_recursion
 from irkit.ir import Buffer, DType, Expr, Var, strided_count
@@ -143,9 +143,7 @@ class _Host:
 
     def launch(self, launch: Launch) -> None:
         writer = self.writer
-        grid, block = (
-            [self.value(dim) for dim in dims] for dims in (launch.grid, launch.block)
-        )
+        grid, block = ([self.value(dim) for dim in dims] for dims in (launch.grid, launch.block))
         number, self.count = self.count, self.count + 1
         runs = [f"{dim.within(TIMES)} > 0" for dim in grid if not dim.is_literal]
         when = " && ".join(["!status", *runs])

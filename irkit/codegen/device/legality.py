@@ -73,9 +73,7 @@ def shared_bytes(launch: Launch) -> int:
 
 def described(launch: Launch) -> str:
     """Return the geometry of a launch as text: grid, block, bytes of shared memory."""
-    grid, block = (
-        " x ".join(map(dim_text, dims)) for dims in (launch.grid, launch.block)
-    )
+    grid, block = (" x ".join(map(dim_text, dims)) for dims in (launch.grid, launch.block))
     shared = f", {shared_bytes(launch)} bytes of shared memory" if launch.shared else ""
     return f"{c_symbol(launch.kernel.name)}: {grid} blocks of {block} threads{shared}"
 
@@ -130,8 +128,8 @@ class _Check:
             unknown = [var.name for var in walk(extent, Var) if var not in known]
             if unknown:
                 self._refuse(
-                    f"blockIdx.{axis} has {dim_text(extent)} blocks, but {unknown[0]!r} is known inside the "
-                    "kernel only",
+                    f"blockIdx.{axis} has {dim_text(extent)} blocks, but {unknown[0]!r} is known "
+                    "inside the kernel only",
                     "Bind a loop whose extent the caller knows.",
                 )
             if count is not None and count > limit:

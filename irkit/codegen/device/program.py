@@ -5,13 +5,23 @@ Each outermost nest of thread loops is a kernel; its blocks are the iterations o
 belong to the kernel, so the host knows whole buffers only.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Union
 
 import msgspec
 
 from irkit.codegen.c.types import identifier
-from irkit.core import IRKitError, Node, Span, children, fresh, substitute, symbols_used, walk
+from irkit.core import (
+    IRKitError,
+    Node,
+    Span,
+    children,
+    deep_recursion,
+    fresh,
+    substitute,
+    symbols_used,
+    walk,
+)
 from irkit.ir import (
     I64,
     Allocate,
@@ -89,7 +99,7 @@ class DeviceProgram(msgspec.Struct, frozen=True):
     @property
     def launches(self) -> list[Launch]:
         """Return the launches in the order of the text."""
-        return list(_launches(self.steps))
+        return _launches(self.steps)
 
     @property
     def scalars(self) -> tuple[Var, ...]:
@@ -98,17 +108,20 @@ class DeviceProgram(msgspec.Struct, frozen=True):
         return (*given, *shape_vars(self.func))
 
 
-def _launches(steps: Steps) -> Generator[Launch, None, None]:
-    for step in steps:
+def _launches(steps: Steps) -> list[Launch]:
+    found: list[Launch] = []
+    stack = [*reversed(steps)]
+    while stack:
+        step = stack.pop()
         if isinstance(step, Launch):
-            yield step
-        elif isinstance(step, HostBranch):
-            yield from _launches(step.then)
-            yield from _launches(step.otherwise)
-        else:
-            yield from _launches(step.steps)
+            found.append(step)
+            continue
+        inside = (*step.then, *step.otherwise) if isinstance(step, HostBranch) else step.steps
+        stack.extend(reversed(inside))
+    return found
 
 
+@deep_recursion
 def device_program(func: PrimFunc) -> DeviceProgram:
     """Take a lowered function, whose thread loops are still there, apart into kernels and host.
 
@@ -137,7 +150,10 @@ class _Splitter:
             case For(kind="thread"):
                 return (self._launch(stmt, around),)
             case Seq():
-                return tuple(step for each in stmt.stmts for step in self.steps(each, around))
+                found: list[Step] = []
+                for each in stmt.stmts:
+                    found += self.steps(each, around)
+                return tuple(found)
             case View():
                 return self.steps(stmt.body, (*around, stmt))
             case Let():
@@ -182,8 +198,8 @@ class _Splitter:
             return True
         if any(is_block_loop(loop) for nest, _ in users for loop in walk(nest, For)):
             raise IRKitError(
-                f"shared buffer {stmt.buffer.name!r} is allocated around several launches; expected "
-                "memory of the blocks of one",
+                f"shared buffer {stmt.buffer.name!r} is allocated around several launches; "
+                "expected memory of the blocks of one",
                 hint='Allocate it inside the loops over blocks, or in scope "global".',
                 span=stmt.buffer.span or stmt.span or self.func.span,
             )
@@ -257,7 +273,7 @@ class _Splitter:
         """Return the buffers and numbers that a kernel takes from around it."""
         bound = {node for part in walk(body) for node in _bound_by(part)}
         free = [node for node in _in_order(body) if node not in bound]
-        params = {param: place for place, param in enumerate(self.func.params)}
+        params: dict[Node, int] = {p: place for place, p in enumerate(self.func.params)}
         free.sort(key=lambda node: params.get(node, len(params)))
         buffers = [node for node in free if isinstance(node, Buffer)]
         variables = dict.fromkeys(node for node in free if isinstance(node, Var))
@@ -322,10 +338,7 @@ def _with_lets(expr: Expr, around: tuple[Let | View | Allocate, ...]) -> Expr:
 
 
 def _span_of(stmt: Stmt) -> Span | None:
-    if stmt.span is not None:
-        return stmt.span
-    below = (child for child in children(stmt) if isinstance(child, Stmt))
-    return next((found for found in map(_span_of, below) if found is not None), None)
+    return next((each.span for each in walk(stmt, Stmt) if each.span is not None), None)
 
 
 def dim_text(dim: Expr) -> str:

@@ -1,4 +1,4 @@
-"""A function for a device with threads: its source, its launches, and calls where one is present."""
+"""A function for a device with threads: its source, its launches, and calls where there is one."""
 
 import ctypes
 import threading

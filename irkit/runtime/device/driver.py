@@ -32,7 +32,7 @@ class Driver(ABC):
 
     @abstractmethod
     def free(self, memory: Any) -> None:
-        """Give memory back, after all launches so far."""
+        """Return memory to the device, after all launches so far."""
 
     @abstractmethod
     def launch(

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- lines of IR text
 """Functions whose loops are bound to blocks and threads, and arguments for them."""
 
 from typing import Any

@@ -8,7 +8,7 @@ import irkit
 from irkit.core import IRKitError
 from irkit.ir import parse
 from irkit.phases import DEFAULT
-from tests.codegen.device.programs import HALF, PRODUCT, PROGRAMS, SUM, TWO
+from tests.codegen.device.programs import HALF, PRODUCT, PROGRAMS, SOFTMAX, SUM, TWO
 
 
 def kernel_part(text: str, name: str) -> str:
@@ -58,6 +58,27 @@ def test_launches_are_data() -> None:
     assert [p.name for p in first.kernel.params] == ["A", "C", "D", "E", "M"]
     (product,) = irkit.build(PRODUCT, target="cuda").launches
     assert [buffer.name for buffer in product.shared] == ["rows", "columns"]
+
+
+def test_memory_of_a_block_that_is_allocated_around_a_launch_is_of_each_block() -> None:
+    kernel = irkit.build(SOFTMAX, target="opencl")
+    (launch,) = kernel.launches
+    assert {buffer.name for buffer in launch.shared} >= {"top", "total", "top_parts"}
+    assert [param.name for param in launch.kernel.params] == ["A", "C"]
+
+
+def test_memory_that_launches_of_many_blocks_share_is_refused() -> None:
+    text = """def f(A: f32[4], C: f32[4]):
+    S = alloc(f32[4], scope="shared")
+    for b in thread(0, {blocks}, "blockIdx.x"):
+        for t in thread(0, 2, "threadIdx.x"):
+            S[b * 2 + t] = A[b * 2 + t]
+    for b in thread(0, {blocks}, "blockIdx.x"):
+        for t in thread(0, 2, "threadIdx.x"):
+            C[b * 2 + t] = S[b * 2 + t]
+"""
+    with pytest.raises(IRKitError, match="'S' is allocated around several launches"):
+        irkit.build(parse(text.format(blocks=2)), target="opencl")
 
 
 def test_host_code_in_cuda_launches_and_frees() -> None:

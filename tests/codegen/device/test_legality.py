@@ -40,7 +40,8 @@ REFUSED = {
         "blockIdx.x",
     ),
     "threads of unknown number": (
-        'def f(n: i32, A: f32[n]):\n    for t in thread(0, n, "threadIdx.x"):\n        A[t] = f32(1.0)\n',
+        "def f(n: i32, A: f32[n]):\n"
+        '    for t in thread(0, n, "threadIdx.x"):\n        A[t] = f32(1.0)\n',
         "cuda",
         "must be a constant number, found max.*n.* x 1 x 1",
         "Split the loop by a constant",

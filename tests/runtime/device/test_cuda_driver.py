@@ -40,27 +40,27 @@ class FakeDriver(dict[str, Any]):
 
         return call
 
-    def cuDeviceGetCount(self, count: Any) -> None:  # noqa: N802 -- the driver's name
+    def cuDeviceGetCount(self, count: Any) -> None:
         count._obj.value = self.devices
 
-    def cuGetErrorString(self, status: int, text: Any) -> None:  # noqa: N802
+    def cuGetErrorString(self, status: int, text: Any) -> None:
         text._obj.value = b"unspecified launch failure"
 
-    def cuMemAlloc_v2(self, made: Any, size: Any) -> None:  # noqa: N802
+    def cuMemAlloc_v2(self, made: Any, size: Any) -> None:
         memory = ctypes.create_string_buffer(size.value)
         made._obj.value = ctypes.addressof(memory)
         self.memory[made._obj.value] = memory
 
-    def cuMemcpyHtoD_v2(self, to: Any, source: Any, size: Any) -> None:  # noqa: N802
+    def cuMemcpyHtoD_v2(self, to: Any, source: Any, size: Any) -> None:
         ctypes.memmove(to.value, source.value, size.value)
 
-    def cuMemcpyDtoH_v2(self, to: Any, source: Any, size: Any) -> None:  # noqa: N802
+    def cuMemcpyDtoH_v2(self, to: Any, source: Any, size: Any) -> None:
         ctypes.memmove(to.value, source.value, size.value)
 
-    def cuMemFree_v2(self, memory: Any) -> None:  # noqa: N802
+    def cuMemFree_v2(self, memory: Any) -> None:
         del self.memory[memory.value]
 
-    def cuLaunchKernel(self, function: Any, *args: Any) -> None:  # noqa: N802
+    def cuLaunchKernel(self, function: Any, *args: Any) -> None:
         sizes = [arg.value for arg in args[:7]]
         places = args[8]
         a, c = (ctypes.c_uint64.from_address(places[at]).value for at in (0, 1))

@@ -55,7 +55,8 @@ def emit_kernels(
     called = _CALLED.search(text)
     if called is not None:
         raise IRKitError(
-            f"kernel {kernels[0][0].name!r} calls {called[1]}, for which {device.name} has no code here",
+            f"kernel {kernels[0][0].name!r} calls {called[1]}, for which {device.name} has no code "
+            "here",
             hint='Compute it in f32, or use the source of "opencl" or "cuda", whose compilers '
             "have a library.",
             span=kernels[0][0].span,

@@ -274,7 +274,7 @@ def _evaluate(scope: FunctionScope, node: Evaluate) -> None:
     if evaluates(node, "barrier"):
         for line in () if device is None else device.barrier:
             scope.text.line(line)
-        return  # Without a device emit_function splits nests at barriers, so only one thread arrives here.
+        return  # Without a device nests are split at barriers: only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])
         return

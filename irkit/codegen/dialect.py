@@ -85,8 +85,7 @@ typedef ulong uint64_t;
 """
 OPENCL = Dialect(
     "opencl",
-    kernel="__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\n"
-    "void {name}({params})",
+    kernel="__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\nvoid {name}({params})",
     spaces={"": "", "global": "__global ", "shared": "__local "},
     index={"block": "get_group_id({number})", "thread": "get_local_id({number})"},
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
