@@ -6,9 +6,12 @@ from rich.table import Table
 
 from irkit.autoschedule import Machine
 from irkit.codegen import complete_target
-from irkit.core import TARGET_TABLE, Target
+from irkit.core import DEVICE_TABLE, KINDS, TARGET_TABLE, Target
 from irkit.debug import console
 
+_DEVICE_COLUMNS = (
+    "device", "what", "processor", "threads", "shared memory", "warp", "registers", "run in tests"
+)  # fmt: skip
 _COLUMNS = ("target", "what", "vector", "registers", "caches", "instructions", "run in tests")
 
 
@@ -19,7 +22,8 @@ def targets(as_json: bool) -> None:
 
     Each name is a target of irkit.build, irkit.compile and irkit compile --target. Any other
     processor that LLVM knows is one too: "llvm -triple=aarch64-linux-gnu -cpu=cortex-a53".
-    The target "c" gives C source for any processor. "host" is this machine.
+    The target "c" gives C source for any processor. "host" is this machine. Devices with threads
+    are targets of irkit.build, for loops that are bound to blocks and threads.
 
     \b
       irkit targets
@@ -27,7 +31,8 @@ def targets(as_json: bool) -> None:
     """
     host = complete_target(Target())
     if as_json:
-        data = {"host": host, "kinds": ["llvm", "c"], "targets": TARGET_TABLE}
+        data: dict[str, object] = {"host": host, "kinds": KINDS, "targets": TARGET_TABLE}
+        data["devices"] = DEVICE_TABLE
         click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
         return
     table = Table(*_COLUMNS, box=None, pad_edge=False)
@@ -53,6 +58,23 @@ def targets(as_json: bool) -> None:
         )
     table.add_row("c", "C source, for any processor", "", "", "", "", "here")
     console().print(table)
+    console().print(_devices())
+
+
+def _devices() -> Table:
+    table = Table(*_DEVICE_COLUMNS, box=None, pad_edge=False)
+    for row in DEVICE_TABLE:
+        table.add_row(
+            row.name,
+            row.summary,
+            row.cpu,
+            str(row.threads),
+            _sizes(row.shared_bytes),
+            str(row.warp),
+            str(row.registers or ""),
+            row.ran,
+        )
+    return table
 
 
 def _sizes(*caches: int) -> str:

@@ -1,6 +1,7 @@
 """From loop IR to native code.
 
-Reading order: math (functions as arithmetic), llvm (LLVM IR and object files), c (C source), then
+Reading order: math (functions as arithmetic), llvm (LLVM IR and object files), c (C source),
+dialect (what OpenCL C and CUDA C have in another way), device (kernels and their launches), then
 executor_plan (the plan of a model's executor, as data), size_arithmetic (its arithmetic on sizes,
 from expressions).
 """
@@ -16,6 +17,30 @@ from irkit.codegen.c.source_file import (
     c_signature as c_signature,
     c_symbol as c_symbol,
     emit_c as emit_c,
+)
+from irkit.codegen.device.device_llvm import (
+    device_assembly as device_assembly,
+    device_llvm as device_llvm,
+    device_object as device_object,
+)
+from irkit.codegen.device.device_source import (
+    OPENCL_OPTIONS as OPENCL_OPTIONS,
+    device_source as device_source,
+)
+from irkit.codegen.device.host_text import (
+    host_source as host_source,
+)
+from irkit.codegen.device.legality import (
+    check_program as check_program,
+)
+from irkit.codegen.device.program import (
+    DeviceProgram as DeviceProgram,
+    HostBranch as HostBranch,
+    HostLoop as HostLoop,
+    Launch as Launch,
+    Steps as Steps,
+    Temporary as Temporary,
+    device_program as device_program,
 )
 from irkit.codegen.executor_plan import (
     MOST_BYTES as MOST_BYTES,

@@ -115,7 +115,13 @@ from irkit.core.span import (
     Span as Span,
     user_span as user_span,
 )
+from irkit.core.target.device_table import (
+    DEVICE_KINDS as DEVICE_KINDS,
+    DEVICE_TABLE as DEVICE_TABLE,
+    DeviceRow as DeviceRow,
+)
 from irkit.core.target.target import (
+    KINDS as KINDS,
     Target as Target,
     as_target as as_target,
 )

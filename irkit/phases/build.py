@@ -21,7 +21,8 @@ from irkit.phases.schedule_choice import (
     trace_for,
     with_auto_schedule,
 )
-from irkit.runtime import Kernel, Module, compile_functions
+from irkit.phases.target_phases import phases_of
+from irkit.runtime import Kernel, Module, build_device_kernels, compile_functions
 from irkit.te import StageSchedule
 from irkit.transform import Pipeline, run_recorded
 from irkit.tune import Chosen
@@ -157,6 +158,8 @@ class _Pipelines(msgspec.Struct, frozen=True):
 
     def of(self, target: Target, func: Function, chosen: Chosen) -> Pipeline:
         """Return the pipeline of a function for a target."""
+        if target.device is not None:  # The automatic schedule is for processors.
+            return phases_of(target, self.pipeline)
         if self.schedule == "none":
             return self.pipeline
         machine, trace = machine_of(self.machine, target), trace_for(func, chosen)
@@ -165,7 +168,8 @@ class _Pipelines(msgspec.Struct, frozen=True):
 
 
 def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pipelines) -> Module:
-    chosen = schedules_of(pipelines.records, target, pipelines.foreign)
+    is_device = target.device is not None
+    chosen = Chosen() if is_device else schedules_of(pipelines.records, target, pipelines.foreign)
     loops: dict[str, PrimFunc] = {}
     for name, func in functions.items():
         if not isinstance(func, PrimFunc):
@@ -178,4 +182,4 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pip
         loops[name] = run_recorded(pipeline.steps(func), PrimFunc, (LOOP_LEVEL,))
     if not loops:
         raise IRKitError("there is no function to build")
-    return compile_functions(loops, target)
+    return build_device_kernels(loops, target) if is_device else compile_functions(loops, target)

@@ -68,6 +68,11 @@ def compile(
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     wanted = as_target(target)
+    if wanted.device is not None:
+        raise IRKitError(
+            f"a model cannot be compiled for {wanted.kind}: expected a target of a processor",
+            hint=f'irkit.build(func, target="{wanted.kind}") compiles one function.',
+        )
     whole = wanted if wanted.kind == "c" else complete_target(wanted)
     options = CompileOptions(
         whole,

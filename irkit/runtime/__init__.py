@@ -1,10 +1,10 @@
 """Execution of native code.
 
 Reading order: numpy_layout, cache and jit (make, link and load), object_loader (the same without
-LLVM), pool (threads for parallel loops),
-call (what was wrong with an argument), profiles (what takes how long), kernel (compile and call);
-package, arenas, model_arrays, array_files and model for whole models; specialised for models that
-are compiled at the call.
+LLVM), pool (threads for parallel loops), call (what was wrong with an argument), profiles (what
+takes how long), kernel (compile and call), device (launches on devices with threads); package,
+arenas, model_arrays, array_files and model for whole models; specialised for models that are
+compiled at the call.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -31,6 +31,10 @@ from irkit.runtime.deploy import (
     machine_flags as machine_flags,
     run_tool as run_tool,
     write_sources as write_sources,
+)
+from irkit.runtime.device import (
+    DeviceKernel as DeviceKernel,
+    build_device_kernels as build_device_kernels,
 )
 from irkit.runtime.jit import (
     Library as Library,

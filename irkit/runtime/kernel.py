@@ -32,7 +32,7 @@ from irkit.runtime.jit import Library
 from irkit.runtime.pool import link
 from irkit.runtime.profiles.clocks import LoopClocks
 
-Source = Literal["llvm", "asm", "c"]
+Source = Literal["llvm", "asm", "c", "opencl", "cuda", "ptx", "amdgpu", "spirv", "host"]
 
 
 class Kernel:
@@ -213,6 +213,10 @@ def compile_functions(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
 def build_kernels(funcs: Sequence[PrimFunc], target: Target) -> list[Kernel]:
     """Compile functions into one library and return a kernel for each; of C source, and for another
     architecture, those have no library."""
+    if target.device is not None:
+        raise IRKitError(
+            f"kernels for {target.kind} are built by irkit.build, from loops bound to threads"
+        )
     if target.kind == "c":
         return [Kernel(func, target, None) for func in funcs]
     if is_foreign(target):

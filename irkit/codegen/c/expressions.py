@@ -287,7 +287,7 @@ def _neg(writer: FunctionWriter, node: Neg) -> Code:
         return Code(f"-{a.within(ATOM)}", UNARY)
     if dtype.lanes == 1:
         return integer_arithmetic(dtype, "-", PLUS, Code(literal(0, dtype), is_literal=True), a)
-    return wrapped(writer, dtype, "-", Code(f"({writer.type_of(dtype)}){{0}}"), a)
+    return wrapped(writer, dtype, "-", Code(writer.source.zeros(writer.type_of(dtype))), a)
 
 
 def _cast(writer: FunctionWriter, node: Cast) -> Code:

@@ -158,10 +158,17 @@ def to_integer(source: SourceText, dtype: DType, double: bool) -> str:
     return source.helper(full, lambda: _function(made, full, f"{kind} x", body))
 
 
+def _own(source: SourceText, full: str, body: str) -> str:
+    """Return the body of a helper that moves bits: by what the language has for it, if anything."""
+    own = source.dialect.bits.get(full.removeprefix("irkit_"))
+    return body if own is None else f"return {own};"
+
+
 def bits_of(source: SourceText, double: bool) -> str:
     kind, whole = ("double", "uint64_t") if double else ("float", "uint32_t")
     full = f"irkit_bits_of_{'f64' if double else 'f32'}"
     body = f"{whole} bits;\nmemcpy(&bits, &x, sizeof bits);\nreturn bits;"
+    body = _own(source, full, body)
     return source.helper(full, lambda: _function(whole, full, f"{kind} x", body))
 
 
@@ -169,6 +176,7 @@ def of_bits(source: SourceText, double: bool) -> str:
     kind, whole = ("double", "uint64_t") if double else ("float", "uint32_t")
     full = f"irkit_{'f64' if double else 'f32'}_of_bits"
     body = f"{kind} x;\nmemcpy(&x, &bits, sizeof x);\nreturn x;"
+    body = _own(source, full, body)
     return source.helper(full, lambda: _function(kind, full, f"{whole} bits", body))
 
 

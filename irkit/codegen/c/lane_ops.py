@@ -45,7 +45,7 @@ class LaneCode(LaneArithmetic):
         name = f"t{len(self.lines)}"
         picked = ", ".join(f"{arg}[lane]" for arg in args)
         self.lines.append(
-            f"{self.kind} {name} = {{0}};\n"
+            f"{self.kind} {name} = {self.source.zeros(self.kind)};\n"
             f"    for (int lane = 0; lane < {self.dtype.lanes}; ++lane) "
             f"{name}[lane] = {call}({picked});"
         )
@@ -79,7 +79,7 @@ class LaneCode(LaneArithmetic):
         """Return a value whose lanes can be picked."""
         if self.dtype.lanes == 1 or (isinstance(x, str) and x.isidentifier()):
             return self.value(x)
-        return self._new(self.kind, f"{self.value(x)} - ({self.kind}){{0}}")
+        return self._new(self.kind, f"{self.value(x)} - {self.source.zeros(self.kind)}")
 
     def neg(self, x: str) -> str:
         return self._new(self.kind, f"-{x}")

@@ -15,8 +15,8 @@ def each_lane(writer: FunctionWriter, name: str, lanes: int, text: str, *, hint:
 
 def declared(writer: FunctionWriter, name: str, lanes: int, hint: str = "t") -> str:
     """Declare a vector of zeros; the lanes that pad it stay so."""
-    made = writer.name(hint)
-    writer.line(f"{writer.source.vector(name, lanes)} {made} = {{0}};")
+    made, kind = writer.name(hint), writer.source.vector(name, lanes)
+    writer.line(f"{kind} {made} = {writer.source.zeros(kind)};")
     return made
 
 
@@ -37,7 +37,7 @@ def as_scalar(writer: FunctionWriter, dtype: DType, value: Code) -> str:
 def broadcast(writer: FunctionWriter, dtype: DType, value: Code) -> Code:
     """Return the vector of a scalar: a difference, since 0.0 + -0.0 is 0.0."""
     kind = writer.type_of(dtype)
-    return Code(f"({as_scalar(writer, dtype.element, value)} - ({kind}){{0}})")
+    return Code(f"({as_scalar(writer, dtype.element, value)} - {writer.source.zeros(kind)})")
 
 
 def mask_as(writer: FunctionWriter, mask: str, dtype: DType) -> str:

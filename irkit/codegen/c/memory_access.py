@@ -86,7 +86,8 @@ def store(writer: FunctionWriter, node: Store, value: Code) -> None:
     if mask is not None and dtype.lanes == lanes and _is_whole(writer, node, dtype):
         kind = writer.source.vector(memory_lane(dtype), lanes, loose=True)
         first = f"{pointer}[{_address(writer, node, _first(writer))}]"
-        writer.line(f"if ({_all(writer, mask, lanes)}) *({kind} *)&{first} = {name};")
+        space = _space(writer, node)
+        writer.line(f"if ({_all(writer, mask, lanes)}) *({space}{kind} *)&{first} = {name};")
         over_lanes(writer, lanes, f"if ({mask}[lane]) {pointer}[{at}] = {text};", head="else ")
         return
     over_lanes(writer, lanes, f"{guard}{pointer}[{at}] = {text};")
@@ -125,7 +126,8 @@ def _contiguous(writer: FunctionWriter, node: Load) -> Code:
     stored, source = memory_lane(dtype), writer.source
     first = f"{writer.place(node.buffer).pointer}[{_address(writer, node, _first(writer))}]"
     if padded(lanes) == lanes:
-        found = f"*(const {source.vector(stored, lanes, loose=True)} *)&{first}"
+        kind = source.vector(stored, lanes, loose=True)
+        found = f"*({_space(writer, node)}const {kind} *)&{first}"
         if stored == lane(dtype):
             return Code(found, UNARY)
         raw = writer.name("t")
@@ -160,7 +162,8 @@ def _store_contiguous(writer: FunctionWriter, node: Store, value: Code) -> None:
         kind = source.vector("u8", lanes)
         value = Code(f"({kind})({value.atom} & 1)", UNARY)
     if padded(lanes) == lanes:
-        writer.line(f"*({source.vector(stored, lanes, loose=True)} *)&{first} = {value.text};")
+        kind = source.vector(stored, lanes, loose=True)
+        writer.line(f"*({_space(writer, node)}{kind} *)&{first} = {value.text};")
         return
     kind, name = source.vector(stored, lanes), value.text
     if not name.isidentifier():
@@ -176,7 +179,7 @@ def _mask(writer: FunctionWriter, node: Access, lanes: int) -> str | None:
         own = writer.named(node.mask.dtype, writer.of(node.mask))
         if node.mask.dtype.lanes < lanes:
             kind = writer.source.vector("i8", lanes)
-            own = f"((int8_t)-({own}) - ({kind}){{0}})"
+            own = f"((int8_t)-({own}) - {writer.source.zeros(kind)})"
         found.append(own)
     if writer.mask is not None:
         around, wide = writer.mask
@@ -186,8 +189,10 @@ def _mask(writer: FunctionWriter, node: Access, lanes: int) -> str | None:
             some = writer.name("some")
             writer.line(f"int8_t {some} = 0;")
             over_lanes(writer, wide, f"{some} |= {around}[lane];")
-            kind = writer.source.vector("i8", lanes) if lanes > 1 else ""
-            found.append(some if lanes == 1 else f"({some} - ({kind}){{0}})")
+            if lanes > 1:
+                zeros = writer.source.zeros(writer.source.vector("i8", lanes))
+                some = f"({some} - {zeros})"
+            found.append(some)
     if not found:
         return None
     if len(found) == 1 and found[0].isidentifier():
@@ -287,6 +292,11 @@ def _plain_ramp(writer: FunctionWriter, index: Ramp) -> Code | None:
     return Code(f"({base.within(PLUS)} + {step})", ATOM, low, high)
 
 
-def element_pointer(dtype: DType, *, constant: bool) -> str:
-    """Return the C type of a pointer to the elements of a buffer."""
-    return f"{'const ' if constant else ''}{memory_type(dtype)} *"
+def _space(writer: FunctionWriter, node: Access) -> str:
+    return writer.source.dialect.spaces[writer.place(node.buffer).space]
+
+
+def element_pointer(dtype: DType, *, constant: bool, space: str = "") -> str:
+    """Return the C type of a pointer to the elements of a buffer; ``space`` is the qualifier of
+    their memory."""
+    return f"{space}{'const ' if constant else ''}{memory_type(dtype)} *"

@@ -100,12 +100,32 @@ def c_signature(func: PrimFunc) -> str:
 
 
 def _function(source: SourceText, func: PrimFunc, name: str, *, static: bool) -> str:
-    func = split_threads(func)
+    params, body = _written(source, split_threads(func), name)
+    scope = "static " if static else ""
+    return f"\n{scope}int32_t {name}({', '.join(params) or 'void'}) {{\n{body}\n}}"
+
+
+def write_kernel(source: SourceText, kernel: PrimFunc, block: tuple[int, int, int]) -> str:
+    """Return a kernel, whose loops over blocks and threads are those of its launch.
+
+    ``source`` has a dialect with threads; ``block`` is the number of threads along x, y and z.
+    """
+    name = c_symbol(kernel.name)
+    params, body = _written(source, kernel, name)
+    x, y, z = block
+    head = source.dialect.kernel.format(
+        name=name, params=", ".join(params), x=x, y=y, z=z, threads=x * y * z
+    )
+    return f"\n{head} {{\n{body}\n}}"
+
+
+def _written(source: SourceText, func: PrimFunc, name: str) -> tuple[list[str], str]:
+    """Return the parameters and the body of a function."""
     writer = FunctionWriter(source)
     writer.names(name)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False
-    writer.parallel = attrs.get("threads") is not False
+    writer.parallel = attrs.get("threads") is not False and not source.dialect.has_threads
     failing = list(walk(func, Assert))
     writer.failures = {id(node): place + 1 for place, node in enumerate(failing)}
     writer.written = {id(buffer) for buffer in written_buffers(func)}
@@ -113,24 +133,26 @@ def _function(source: SourceText, func: PrimFunc, name: str, *, static: bool) ->
     for param in func.params:
         if isinstance(param, Buffer):
             place = writer.places[id(param)]
-            writer.places[id(param)] = BufferPointer(place.pointer, strides(writer, param))
+            steps = strides(writer, param)
+            writer.places[id(param)] = BufferPointer(place.pointer, steps, place.space)
     write(writer, func.body)
-    body = _finished(writer, params)
-    scope = "static " if static else ""
-    return f"\n{scope}int32_t {name}({', '.join(params) or 'void'}) {{\n{body}\n}}"
+    return params, _finished(writer, params)
 
 
 def _parameters(writer: FunctionWriter, func: PrimFunc) -> list[str]:
     """Bind the parameters and return their declarations."""
     declared: list[str] = []
     written = {id(buffer) for buffer in written_buffers(func)}
-    alias = "restrict " if writer.noalias else ""
+    dialect = writer.source.dialect
+    alias = dialect.restrict if writer.noalias else ""
+    space = dialect.spaces["global"]
     for param in func.params:
         name = writer.name(param.name)
         if isinstance(param, Buffer):
-            pointer = element_pointer(param.dtype, constant=id(param) not in written)
+            constant = id(param) not in written
+            pointer = element_pointer(param.dtype, constant=constant, space=space)
             declared.append(f"{pointer}{alias}{name}")
-            writer.places[id(param)] = BufferPointer(name, ())
+            writer.places[id(param)] = BufferPointer(name, (), "global")
         else:
             declared.append(f"{memory_type(param.dtype)} {name}")
             writer.values[id(param)] = from_memory(writer, param.dtype, name)
@@ -152,7 +174,8 @@ def _finished(writer: FunctionWriter, params: list[str]) -> str:
     text = "\n".join(lines)
     begin = [f"    (void){name};" for name in names if name not in words]
     begin += [f"    void *{slot} = NULL;" for slot in writer.heap]
-    end = ["    return 0;"]
+    begin += [f"    {declared}" for declared in writer.block_memory]
+    end = [] if writer.source.dialect.has_threads else ["    return 0;"]
     if writer.jumps:
         begin.insert(0, "    int32_t status = 0;")
         freed = [f"    free({slot});" for slot in writer.heap]

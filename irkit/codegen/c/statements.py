@@ -73,7 +73,25 @@ def _store(writer: FunctionWriter, node: Store) -> None:
     store(writer, node, writer.of(node.value))
 
 
+def _thread(writer: FunctionWriter, node: For) -> None:
+    """Write a loop of a kernel over blocks or threads: each runs the iteration of its number."""
+    kind, _, axis = node.thread.partition(".")
+    form = writer.source.dialect.index["block" if kind == "blockIdx" else "thread"]
+    index = form.format(axis=axis or "x", number="xyz".index(axis or "x"))
+    begin, dtype = _value(writer, node.begin), node.var.dtype
+    typed, name = value_type(dtype), writer.name(node.var.name)
+    first = "" if begin.text == "0" else f"{begin.within(PLUS)} + "
+    writer.line(f"const {typed} {name} = {first}({typed}){index};")
+    last = as_int(node.end)
+    high = dtype.high if last is None else max(begin.low, last - 1)
+    writer.values[id(node.var)] = Code(name, ATOM, begin.low, high)
+    write(writer, node.body)
+
+
 def _for(writer: FunctionWriter, node: For) -> None:
+    if node.kind == "thread" and writer.source.dialect.has_threads:
+        _thread(writer, node)
+        return
     first, last = as_int(node.begin), as_int(node.end)
     if first is not None and last is not None and first >= last:
         return
@@ -152,7 +170,31 @@ def _let(writer: FunctionWriter, node: Let) -> None:
     write(writer, node.body)
 
 
+def _in_kernel(writer: FunctionWriter, node: Allocate) -> None:
+    """Allocate memory of a kernel: of the block if it is shared, else of the thread."""
+    buffer, dialect = node.buffer, writer.source.dialect
+    size = _size(buffer)
+    if size is None:
+        raise IRKitError(
+            f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
+        )
+    kind, name = memory_type(buffer.dtype), writer.name(buffer.name)
+    parts = {"kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align)}
+    if buffer.is_shared:  # OpenCL has declarations of shared memory at the top of a kernel only.
+        writer.block_memory.append(dialect.shared.format(**parts))
+        writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer), "shared")
+        write(writer, node.body)
+        return
+    with writer.block(""):
+        writer.line(f"{kind} {name}[{max(size, 1)}];")
+        writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer))
+        write(writer, node.body)
+
+
 def _allocate(writer: FunctionWriter, node: Allocate) -> None:
+    if writer.source.dialect.has_threads:
+        _in_kernel(writer, node)
+        return
     buffer = node.buffer
     with writer.block(""):
         size = _size(buffer)
@@ -253,22 +295,33 @@ def _view(writer: FunctionWriter, node: View) -> None:
     pointer = source.pointer
     if offset != 0:
         pointer = f"{pointer} + {_value(writer, node.offset).within(PLUS)}"
-    kind = element_pointer(node.buffer.dtype, constant=id(node.buffer) not in writer.written)
+    space = writer.source.dialect.spaces[source.space]
+    constant = id(node.buffer) not in writer.written
+    kind = element_pointer(node.buffer.dtype, constant=constant, space=space)
     name = writer.name(node.buffer.name)
     writer.line(f"{kind}const {name} = {pointer};")
-    writer.places[id(node.buffer)] = BufferPointer(name, strides(writer, node.buffer))
+    place = BufferPointer(name, strides(writer, node.buffer), source.space)
+    writer.places[id(node.buffer)] = place
     write(writer, node.body)
 
 
 def _evaluate(writer: FunctionWriter, node: Evaluate) -> None:
-    """Write nothing: a barrier separates loops over threads by now, and C has no clock."""
-    if not is_hint(node) and not evaluates(node, "barrier"):
+    """Write nothing in C: a barrier separates loops over threads by now, and C has no clock."""
+    if evaluates(node, "barrier") and writer.source.dialect.has_threads:
+        writer.line(writer.source.dialect.barrier)
+    elif not is_hint(node) and not evaluates(node, "barrier"):
         value = _value(writer, node.value)
         writer.line(f"(void)({value.text});")
 
 
 def _assert(writer: FunctionWriter, node: Assert) -> None:
     holds, number = _value(writer, node.cond), writer.failures[id(node)]
+    if writer.source.dialect.has_threads:
+        raise IRKitError(
+            "an assertion in a kernel cannot stop its launch",
+            hint='Check with target="llvm", which runs the same program.',
+            span=node.span,
+        )
     if not node.values or writer.record is None:
         fail(writer, f"!({holds.text})", number)
         return

@@ -19,10 +19,19 @@ _TAKEN = """
     exit abort abs labs llabs div ldiv lldiv rand srand random drem significand atof atoi atol
     strtod strtof strtol qsort bsearch getenv system mblen memchr strcpy strcat strcmp strncpy
     strchr strstr index rindex signal select lane
+    kernel global local constant private generic half half2 uchar ushort uint ulong size_t ptrdiff_t
+    event_t sampler_t barrier popcount clz get_group_id get_local_id get_global_id
+    threadIdx blockIdx blockDim gridDim warpSize dim3 class template typename new delete this
+    operator namespace public protected virtual friend using try catch throw mutable explicit
+    export nullptr decltype constexpr noexcept alignas alignof static_assert wchar_t and or not xor
+    queue kernels context stream
 """
 _WORDS = frozenset(_TAKEN.split())
-"""Words of C and of its library, and names that the code uses itself."""
-_OURS = re.compile(r"([fiu]\d+x\d+(_u)?|u?int\d+_t|_.*|irkit.*)\Z")
+"""Words of C, of OpenCL C and CUDA C, of their libraries, and names that the code uses itself."""
+_OURS = re.compile(
+    r"([fiu]\d+x\d+(_u)?|u?int\d+_t|_.*|irkit.*"
+    r"|(float|double|u?(char|short|int|long))\d+|(as|convert|atomic|vload|vstore)_\w+)\Z"
+)
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from irkit.codegen.c.types import element_type, identifier, lane, padded, value_type
+from irkit.codegen.dialect import C11, Dialect, Space
 from irkit.core import IRKitError, Target, UniqueNames
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARATION = re.compile(
-    r" *(?:const |_Alignas\(\d+\) )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
+    r" *(?:const |_Alignas\(\d+\) )?(?:__\w+ )?(?:const )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
 )
 # Levels of C's operators: what binds tighter is larger.
 ATOM, UNARY, TIMES, PLUS, LOWEST = 15, 14, 13, 12, 0
@@ -45,19 +46,25 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class BufferPointer(msgspec.Struct, frozen=True):
-    """A buffer: its pointer, and its strides in elements, as numbers or names."""
+    """A buffer: its pointer, its strides in elements, as numbers or names, and its memory."""
 
     pointer: str
     strides: tuple[int | str, ...]
+    space: Space = ""
 
 
 class SourceText:
     """What the functions of a file share: types of vectors, helper functions."""
 
     def __init__(
-        self, target: Target, lines: Mapping[int, int] | None = None, ir: str = ""
+        self,
+        target: Target,
+        lines: Mapping[int, int] | None = None,
+        ir: str = "",
+        dialect: Dialect = C11,
     ) -> None:
         self.target = target
+        self.dialect = dialect
         self.types: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.functions: list[str] = []
@@ -73,16 +80,22 @@ class SourceText:
         count, element = padded(lanes), element_type(name)
         size = count * int(name[1:]) // 8
         kind = f"{name}x{count}"
-        known = self.types.setdefault(
-            kind, f"typedef {element} {kind} __attribute__((vector_size({size})));"
-        )
-        assert known
+        self._define(kind, element, count, f"vector_size({size})")
         if not loose:
             return kind
         align = int(name[1:]) // 8
         how = f"vector_size({size}), aligned({align}), may_alias"
-        self.types.setdefault(f"{kind}_u", f"typedef {element} {kind}_u __attribute__(({how}));")
+        self._define(f"{kind}_u", element, count, how)
         return f"{kind}_u"
+
+    def _define(self, kind: str, element: str, count: int, how: str) -> None:
+        text = self.dialect.vector.format(kind=kind, element=element, count=count, how=how)
+        self.types.setdefault(kind, text)
+
+    def zeros(self, kind: str) -> str:
+        """Return a vector of zeros; ``kind`` is the type, which ends in the number of lanes."""
+        every = ", ".join(["0"] * int(kind.rpartition("x")[2]))
+        return self.dialect.zeros.format(kind=kind, all=every)
 
     def helper(self, name: str, make: Callable[[], str]) -> str:
         """Define a helper function on first use, after those that it uses; return its name."""
@@ -99,7 +112,8 @@ class FunctionWriter:
     more than once and become variables. ``deferred`` are vectors made of scalars in the memo,
     written when their lanes are needed. ``mask`` is the condition, a name, under which the side of
     a vector conditional is evaluated, with its lanes. ``heap`` lists pointers that are freed at the
-    end; ``open`` counts those that may hold memory where the text stands.
+    end; ``open`` counts those that may hold memory where the text stands. ``block_memory`` are
+    the declarations of memory that the threads of a block share.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -124,6 +138,7 @@ class FunctionWriter:
         self.noalias = True
         self.parallel = True
         self.record: str | None = None
+        self.block_memory: list[str] = []
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)

@@ -7,20 +7,22 @@ from typing import Any
 import msgspec
 
 from irkit.core.errors import IRKitError
+from irkit.core.target.device_table import DEVICE_KINDS, DEVICE_TABLE, DeviceRow, find_device
 from irkit.core.target.target_table import TARGET_TABLE, TargetRow, find_row
 
-KINDS = ("llvm", "c")
+KINDS = ("llvm", "c", *DEVICE_KINDS)
 _OPTIONS = {
     "triple": "triple", "cpu": "cpu", "features": "features", "opt-level": "opt_level",
-    "mtriple": "triple", "mcpu": "cpu", "mattr": "features",
+    "mtriple": "triple", "mcpu": "cpu", "mattr": "features", "arch": "cpu",
 }  # fmt: skip
-"""Options in the text of a target; the last three are those of LLVM's tools and of TVM."""
+"""Options in the text of a target; the last four are those of LLVM's tools and of TVM."""
 
 
 class Target(msgspec.Struct, frozen=True):
     """What to generate code for; empty fields mean the host machine's value.
 
-    ``kind`` is "llvm" for native code or "c" for C source; or else all in one: a name that
+    ``kind`` is "llvm" for native code, "c" for C source, or "opencl", "cuda" or "amdgpu" for a
+    device with threads; or else all in one: a name that
     ``irkit targets`` lists, such as ``"raspberry-pi-4"``; a text, such as
     ``"llvm -triple=aarch64-linux-gnu -cpu=neoverse-v1 -features=+sve2"``; or a mapping of fields.
     Fields given beside it take precedence.
@@ -66,6 +68,11 @@ class Target(msgspec.Struct, frozen=True):
     def row(self) -> TargetRow | None:
         """Return what the table of targets knows of the processor, if it is there."""
         return find_row(self.triple, self.cpu, self.features)
+
+    @property
+    def device(self) -> DeviceRow | None:
+        """Return what limits a launch on the device, if the target is one with threads."""
+        return find_device(self.kind, self.cpu)
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -133,9 +140,11 @@ def _of_name(name: str) -> dict[str, Any]:
         if row.name == name:
             fields = {"cpu": row.cpu, "features": row.features, "triple": row.triple}
             return {"kind": "llvm", **fields}
-    raise _unknown(
-        "target or kind of target", name, [*KINDS, "host", *(row.name for row in TARGET_TABLE)]
-    )
+    for device in DEVICE_TABLE:
+        if device.name == name:
+            return {"kind": device.kind, "cpu": device.cpu}
+    rows = [row.name for row in (*TARGET_TABLE, *DEVICE_TABLE) if row.name not in KINDS]
+    raise _unknown("target or kind of target", name, [*KINDS, "host", *rows])
 
 
 def _unknown(what: str, name: object, known: Iterable[str]) -> IRKitError:

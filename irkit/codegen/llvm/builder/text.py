@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from irkit.codegen.llvm.builder.debug_info import DebugInfo
+from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.types import suffix
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc, Stmt
@@ -15,7 +16,8 @@ class ModuleText:
 
     ``debug`` is set if instructions carry line numbers. ``meanings`` are the functions that stand
     for instructions which the target lacks, by their symbols. ``kernel`` is the function being
-    written, ``clocks`` the size of its table of clocks.
+    written, ``clocks`` the size of its table of clocks. ``device`` is set if it is a kernel for
+    threads of a device.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
@@ -26,6 +28,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.meanings: dict[str, PrimFunc] = {}
         self.kernel, self.clocks = "", 0
+        self.device: LLVMDevice | None = None
 
     def declare(self, name: str, text: str) -> None:
         """Add a declaration under a name, once."""
@@ -112,9 +115,15 @@ class FunctionText:
 
     def alloca(self, text: str) -> str:
         """Reserve stack memory in the entry block, where LLVM can promote it to registers."""
-        name = self.name()
-        self.entry.append(f"  {name} = alloca {text}")
-        return name
+        name, device = self.name(), self.module.device
+        if device is None or device.stack == device.flat:
+            self.entry.append(f"  {name} = alloca {text}")
+            return name
+        space = f" addrspace({device.stack})"
+        self.entry.append(f"  {name} = alloca {text}, addrspace({device.stack})")
+        made = self.name()
+        self.entry.append(f"  {made} = addrspacecast ptr{space} {name} to ptr")
+        return made
 
     def call(self, name: str, result: str, *args: tuple[str, str]) -> str:
         """Call a function by name; ``args`` are pairs of type and value."""

@@ -72,6 +72,9 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     if problem:
         raise IRKitError(f"buffer {buffer.name!r}: {problem}", span=buffer.span)
     align = max(64, buffer.align, rules.align)
+    if scope.text.module.device is not None:
+        _in_kernel(scope, buffer, size, max(16, buffer.align))
+        return None
     if size is not None and whole is not None:
         if _on_stack(scope, buffer, rules, whole):
             scope.stack_bytes += whole
@@ -82,6 +85,23 @@ def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     slot, pointer = _from_heap(scope, [*dims, element.bytes], align)
     place_buffer(scope, buffer, pointer)
     return slot
+
+
+def _in_kernel(scope: FunctionScope, buffer: Buffer, size: int | None, align: int) -> None:
+    """Allocate memory of a kernel: of the block if it is shared, else of the thread."""
+    if size is None:
+        raise IRKitError(
+            f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
+        )
+    text = scope.text
+    kind = f"[{max(size, 1)} x {memory_type(buffer.dtype.element)}]"
+    if not buffer.is_shared:
+        place_buffer(scope, buffer, text.alloca(f"{kind}, align {align}"))
+        return
+    name = f"@shared{len(text.module.declared)}"
+    memory = f"{name} = internal addrspace(3) global {kind} undef, align {align}"
+    text.module.declare(name, memory)
+    place_buffer(scope, buffer, text.op(f"addrspacecast ptr addrspace(3) {name} to ptr"))
 
 
 def _rules(buffer: Buffer) -> MemoryScope:

@@ -8,6 +8,7 @@ calls it holds the guard of ``deep_recursion``.
 from collections.abc import Callable
 from typing import Any
 
+from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.exits import fail_if
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import literal, memory_type, value_type
@@ -76,7 +77,31 @@ def _store(scope: FunctionScope, node: Store) -> None:
     store(scope, node)
 
 
+def _thread(scope: FunctionScope, node: For, device: LLVMDevice) -> None:
+    """Write a loop of a kernel over blocks or threads: each runs the iteration of its number."""
+    kind, _, axis = node.thread.partition(".")
+    number = "xyz".index(axis or "x")
+    word = device.words[kind != "blockIdx"]
+    text = scope.text
+    found = text.op(device.index.format(word=word, axis="xyz"[number], number=number))
+    wide, dtype = device.index_bits, node.var.dtype
+    if dtype.bits != wide:
+        change = "trunc" if dtype.bits < wide else "zext"
+        found = text.op(f"{change} i{wide} {found} to {value_type(dtype)}")
+    first, last = as_int(node.begin), as_int(node.end)
+    if first != 0:
+        found = text.op(f"add {value_type(dtype)} {found}, {_value(scope, node.begin)}")
+    scope.values[id(node.var)] = found
+    if first is not None and last is not None:
+        scope.limits[found] = first, last
+    write(scope, node.body)
+
+
 def _for(scope: FunctionScope, node: For) -> None:
+    device = scope.text.module.device
+    if device is not None and node.kind == "thread":
+        _thread(scope, node, device)
+        return
     scope.begin_statement()
     begin, end = evaluate(scope, node.begin), evaluate(scope, node.end)
     first, last = as_int(node.begin), as_int(node.end)
@@ -84,7 +109,8 @@ def _for(scope: FunctionScope, node: For) -> None:
         return
     may_be_empty = first is None or last is None
     once = first is not None and last == first + 1
-    if node.kind != "parallel" or once or scope.outer is not None or not scope.threads:
+    serial = node.kind != "parallel" or device is not None
+    if serial or once or scope.outer is not None or not scope.threads:
         _loop(scope, node, begin, end, may_be_empty)
         return
 
@@ -244,8 +270,11 @@ def _view(scope: FunctionScope, node: View) -> None:
 
 
 def _evaluate(scope: FunctionScope, node: Evaluate) -> None:
+    device = scope.text.module.device
     if evaluates(node, "barrier"):
-        return  # emit_function splits nests at barriers, so only one thread arrives here.
+        for line in () if device is None else device.barrier:
+            scope.text.line(line)
+        return  # Without a device nests are split at barriers: only one thread arrives here.
     if isinstance(node.value, Call) and node.value.name == "prefetch":
         _prefetch(scope, node.value.args[0])
         return

@@ -1,0 +1,10 @@
+"""Kernels on devices with threads, where one is present: OpenCL by pyopencl, CUDA by its driver.
+
+Reading order: driver (what a device does), opencl, cuda, host_steps (what the host does between
+launches), device_kernel (source, geometry, calls).
+"""
+
+from irkit.runtime.device.device_kernel import (
+    DeviceKernel as DeviceKernel,
+    build_device_kernels as build_device_kernels,
+)

@@ -1,0 +1,111 @@
+"""CUDA by its driver, ``libcuda``, which comes with the driver of the card; no toolkit is needed.
+
+The driver compiles PTX for the card that is there. Calls are made in the primary context of the
+first device, and wait for the card where data comes back.
+"""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from irkit.core import IRKitError
+from irkit.runtime.device.driver import Driver, NoDevice
+
+_LIBRARY = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
+_WHAT_RUNS = (
+    "A machine with an NVIDIA card and its driver runs it; kernel.source() and "
+    "kernel.source('host') are for nvcc, kernel.source('ptx') for ptxas or the driver."
+)
+_Pointer = ctypes.c_uint64
+
+
+class CUDALibrary:
+    """The functions of the driver, which return 0 or the number of an error."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.call("cuInit", 0)
+        count, device = ctypes.c_int(), ctypes.c_int()
+        self.call("cuDeviceGetCount", ctypes.byref(count))
+        if not count.value:
+            raise NoDevice("there is no CUDA device here", hint=_WHAT_RUNS)
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        self._context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
+
+    def call(self, name: str, *args: Any) -> None:
+        """Call a function. Raises: IRKitError with the driver's words."""
+        status = self._library[name](*args)
+        if status:
+            text = ctypes.c_char_p()
+            self._library["cuGetErrorString"](status, ctypes.byref(text))
+            words = (text.value or b"unknown error").decode(errors="replace")
+            raise IRKitError(f"CUDA's driver refuses {name}: {words} ({status})")
+
+    def enter(self) -> None:
+        """Make the context current in this thread."""
+        self.call("cuCtxSetCurrent", self._context)
+
+
+@cache
+def _driver_library() -> CUDALibrary:
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+    except OSError as error:
+        raise NoDevice(f"CUDA's driver cannot be loaded ({error})", hint=_WHAT_RUNS) from None
+    return CUDALibrary(library)
+
+
+class CUDA(Driver):
+    """The first CUDA device with a module of PTX."""
+
+    def __init__(self, ptx: str, library: CUDALibrary | None = None) -> None:
+        self._cuda = library or _driver_library()
+        self._cuda.enter()
+        self._module = ctypes.c_void_p()
+        self._cuda.call("cuModuleLoadData", ctypes.byref(self._module), ptx.encode() + b"\0")
+
+    def allocate(self, size: int) -> Any:
+        self._cuda.enter()
+        made = _Pointer()
+        self._cuda.call("cuMemAlloc_v2", ctypes.byref(made), ctypes.c_size_t(max(size, 1)))
+        return made
+
+    def upload(self, data: memoryview) -> Any:
+        made = self.allocate(data.nbytes)
+        if data.nbytes:
+            self._cuda.call("cuMemcpyHtoD_v2", made, _address(data), ctypes.c_size_t(data.nbytes))
+        return made
+
+    def download(self, memory: Any, data: memoryview) -> None:
+        self._cuda.enter()
+        if data.nbytes:
+            self._cuda.call("cuMemcpyDtoH_v2", _address(data), memory, ctypes.c_size_t(data.nbytes))
+
+    def free(self, memory: Any) -> None:
+        self._cuda.enter()
+        self._cuda.call("cuMemFree_v2", memory)
+
+    def launch(
+        self, kernel: str, grid: Sequence[int], block: Sequence[int], args: Sequence[Any]
+    ) -> None:
+        self._cuda.enter()
+        function = ctypes.c_void_p()
+        name = kernel.encode()
+        self._cuda.call("cuModuleGetFunction", ctypes.byref(function), self._module, name)
+        held = [arg if isinstance(arg, _Pointer) else _bytes_of(arg) for arg in args]
+        places = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(x) for x in held))
+        sizes = [ctypes.c_uint(size) for size in (*grid, *block)]
+        self._cuda.call("cuLaunchKernel", function, *sizes, ctypes.c_uint(0), None, places, None)
+
+
+def _address(data: memoryview) -> Any:
+    return ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(data)))
+
+
+def _bytes_of(number: Any) -> Any:
+    """Return a NumPy scalar as bytes whose address a launch takes."""
+    raw = number.tobytes()
+    return (ctypes.c_char * len(raw)).from_buffer_copy(raw)

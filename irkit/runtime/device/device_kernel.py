@@ -1,0 +1,175 @@
+"""A function for a device with threads: its source, its launches, and calls where there is one."""
+
+import ctypes
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from irkit.codegen import (
+    DeviceProgram,
+    Launch,
+    check_program,
+    device_assembly,
+    device_llvm,
+    device_object,
+    device_program,
+    device_source,
+    host_source,
+    written_buffers,
+)
+from irkit.core import IRKitError, Node, Target
+from irkit.ir import Buffer, PrimFunc, Var, shape_vars
+from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
+from irkit.runtime.device.cuda import CUDA
+from irkit.runtime.device.driver import Driver, NoDevice
+from irkit.runtime.device.host_steps import bytes_of, run_steps
+from irkit.runtime.device.opencl import OpenCL
+from irkit.runtime.kernel import Kernel, Module, Source
+
+_TEXTS: Mapping[str, tuple[Source, ...]] = {
+    "opencl": ("opencl", "host", "spirv", "llvm"),
+    "cuda": ("cuda", "host", "ptx", "llvm"),
+    "amdgpu": ("amdgpu", "llvm"),
+}
+"""The texts that a kind of target has; the first is what it gives by default."""
+_OBJECTS = {"opencl": "spirv", "cuda": "ptx", "amdgpu": "amdgpu"}
+"""What LLVM makes for a kind of target."""
+
+
+class DeviceKernel(Kernel):
+    """A function whose loops over blocks and threads are launches on a device.
+
+    A call copies the arrays to the device, launches, and copies back what is written. Without a
+    device a call raises NoDevice, whose hint says what would run it; the source is there anyway.
+    """
+
+    def __init__(self, func: PrimFunc, target: Target, program: DeviceProgram) -> None:
+        super().__init__(func, target, None)
+        self.program = program
+        self._driver: Driver | None = None
+        self._starting = threading.Lock()
+
+    @property
+    def launches(self) -> list[Launch]:
+        """Return the launches in the order of the text: grid, block, parameters, shared memory."""
+        return self.program.launches
+
+    def source(self, kind: Source | None = None, *, lines: bool = False) -> str:
+        """Return the text of the kernels, by default in the language of the target, or of the
+        "host" code that launches them.
+
+        A target "opencl" has "opencl", "host" and "spirv"; "cuda" has "cuda", "host" and "ptx";
+        "amdgpu" has "amdgpu", which is assembly. All have "llvm".
+        Raises: IRKitError if the target has no such text.
+        """
+        own = _TEXTS[self.target.kind]
+        chosen = kind or own[0]
+        if chosen not in own:
+            raise IRKitError(
+                f"no source of kind {chosen!r} for the target {self.target.kind!r}; expected one "
+                f"of {', '.join(map(repr, own))}"
+            )
+        if chosen == "host":
+            return host_source(self.program, self.target)
+        if chosen == "llvm":
+            return device_llvm(self.program, self.target, _OBJECTS[self.target.kind])
+        if chosen in ("opencl", "cuda"):
+            return device_source(self.program, self.target)
+        return device_assembly(self.program, self.target, chosen)
+
+    def object_files(self) -> list[bytes]:
+        """Return the kernels as one module: SPIR-V for "opencl", an object file for "amdgpu".
+
+        Raises: IRKitError for "cuda", whose driver takes text.
+        """
+        if self.target.kind == "cuda":
+            raise IRKitError(
+                f"kernel {self.name!r} is for CUDA, whose driver takes text",
+                hint="kernel.source('ptx') is what it, or ptxas, makes code of.",
+            )
+        return [device_object(self.program, self.target, _OBJECTS[self.target.kind])]
+
+    def __call__(self, *args: Any) -> None:
+        """Run the function. Arrays that it writes are changed in place.
+
+        Raises: NoDevice; DTypeError or ShapeError if an argument is not as declared; IRKitError
+        with the device's own message if it refuses.
+        """
+        func = self.func
+        check_count(func, args)
+        given: list[Any] = [
+            as_scalar(func, place, arg) if isinstance(func.params[place], Var) else arg
+            for place, arg in enumerate(args)
+        ]
+        shown = as_arrays(func, given)
+        given = [shown.get(place, arg) for place, arg in enumerate(given)]
+        explanation = Explanation(func, given)
+        explanation.check()
+        driver = self._started()
+        values: dict[Node, Any] = {var: explanation.bound[var][0] for var in shape_vars(func)}
+        values.update((p, v) for p, v in zip(func.params, given, strict=True) if _is_var(p))
+        written = written_buffers(func)
+        copies: list[tuple[Buffer, Any, memoryview]] = []
+        try:
+            for param, arg in zip(func.params, given, strict=True):
+                if isinstance(param, Buffer):
+                    data = _bytes(arg, bytes_of(param, values))
+                    copies.append((param, driver.upload(data), data))
+                    values[param] = copies[-1][1]
+            run_steps(self.program, driver, values)
+            for param, memory, data in copies:
+                if param in written:
+                    driver.download(memory, data)
+        finally:
+            for _, memory, _ in copies:
+                driver.free(memory)
+
+    def _started(self) -> Driver:
+        with self._starting:
+            if self._driver is None:
+                self._driver = self._start()
+            return self._driver
+
+    def _start(self) -> Driver:
+        if self.target.kind == "opencl":
+            return OpenCL(self.source())
+        if self.target.kind == "cuda":
+            return CUDA(self.source("ptx"))
+        raise NoDevice(
+            f"kernel {self.name!r} is for {self.target.kind}, which this process cannot run",
+            hint="kernel.source() is the text of its kernels.",
+        )
+
+    def __repr__(self) -> str:
+        return f"<DeviceKernel {self.name} for {self.target.cpu or self.target.kind}>"
+
+
+def _is_var(param: Buffer | Var) -> bool:
+    return isinstance(param, Var)
+
+
+def _bytes(array: Any, size: int) -> memoryview:
+    """Return the memory of an array, from its first element on, as bytes that can be written."""
+    if not size:
+        return memoryview(b"")
+    kept = (ctypes.c_char * size).from_address(array.ctypes.data)
+    return memoryview(kept).cast("B")
+
+
+def build_device_kernels(funcs: Mapping[str, PrimFunc], target: Target) -> Module:
+    """Return kernels by name from lowered functions whose thread loops are still there.
+
+    Raises: IRKitError if a launch is more than the device of the target can run.
+    """
+    return Module(dict(zip(funcs, _kernels(list(funcs.values()), target), strict=True)))
+
+
+def _kernels(funcs: Sequence[PrimFunc], target: Target) -> list[DeviceKernel]:
+    device = target.device
+    assert device is not None
+    made: list[DeviceKernel] = []
+    for func in funcs:
+        program = device_program(func)
+        check_program(program, device)
+        made.append(DeviceKernel(func, target, program))
+    return made
