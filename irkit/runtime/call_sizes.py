@@ -20,7 +20,9 @@ KEPT = 64
 
 class CallSizes(msgspec.Struct, frozen=True, eq=False):
     """Sizes of one call: the table that the executor reads, the bytes of its arena and those of
-    arena and outputs together, the outputs with their shapes, and the table by name."""
+    arena and outputs together, the outputs with their shapes, and the table by name.
+
+    An output with a dimension that the run measures has its largest shape here."""
 
     table: NDArray[np.int64]
     arena_bytes: int
@@ -32,6 +34,10 @@ class CallSizes(msgspec.Struct, frozen=True, eq=False):
     def address(self) -> int:
         """Return the address of the table."""
         return self.table.ctypes.data
+
+    def of_run(self) -> "CallSizes":
+        """Return these sizes with a table of their own, for a run that stores measured sizes."""
+        return msgspec.structs.replace(self, table=self.table.copy(), values=dict(self.values))
 
     def size(self, size: Size) -> int:
         """Return the value of a size."""
@@ -68,6 +74,10 @@ class SizeProgram:
                 hint="Pass memory_limit= to irkit.compile for another limit.",
             )
         return found
+
+    def measured(self, sizes: CallSizes) -> dict[str, int]:
+        """Return all sizes after a run, by name."""
+        return dict(zip(self._names, map(int, sizes.table), strict=False))
 
     def _of_dimensions(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
         dims = self._bound(arrays)
@@ -115,7 +125,12 @@ class SizeProgram:
             size if isinstance(size, int) else values[size]
             for size in (plan.arena_bytes, plan.memory)
         )
-        outputs = tuple(spec.at_sizes(values) for spec in plan.outputs)
+        outputs = tuple(
+            msgspec.structs.replace(spec, shape=plan.capacities.get(number, spec.shape)).at_sizes(
+                values
+            )
+            for number, spec in enumerate(plan.outputs)
+        )
         found = CallSizes(table, arena, memory, outputs, values)
         if bad:
             raise ShapeError(f"{self._at(found)}{refusal(plan.sizes[bad - 1])}")
