@@ -192,5 +192,9 @@ def _results(value: Any) -> tuple[TorchTensor, ...]:
 def _users_line(trace: str) -> tuple[str, int]:
     """Return the innermost place in a trace that is not PyTorch's own."""
     found = re.findall(r'File "([^"]+)", line (\d+)', trace)
-    own = [(file, int(line)) for file, line in found if "/site-packages/torch/" not in file and not file.startswith("<")]
+    own = [
+        (file, int(line))
+        for file, line in found
+        if "/site-packages/torch/" not in file and not file.startswith("<")
+    ]
     return own[-1] if own else ("", 0)

@@ -85,7 +85,8 @@ def test_a_loaded_package_profiles_and_writes_to_given_memory(
     want = model.run(feeds)
     given = np.zeros((2, 3), np.float32)
     found = model.run(feeds, out={"z": given})
-    assert found["z"] is given and np.array_equal(given, want["z"])
+    assert found["z"] is given
+    assert np.array_equal(given, want["z"])
     with pytest.raises(irkit.core.ShapeError, match=r"output 'z' must have shape \(2, 3\)"):
         model.run(feeds, out={"z": np.zeros((3, 3), np.float32)})
     assert {call.kernel for call in model.profile(feeds, runs=1).calls} >= {"relu", "exp"}
@@ -130,7 +131,7 @@ def test_a_dimension_does_not_leave_the_body_that_binds_it() -> None:
 
 
 def head() -> onnx.ModelProto:
-    """A detection head: boxes in one of two forms by a choice, suppression, and the best of each."""
+    """Return a detection head: boxes in one of two forms by a choice, then suppression."""
 
     def side(name: str, *nodes: onnx.NodeProto) -> onnx.GraphProto:
         return helper.make_graph(nodes, name, [], [helper.make_empty_tensor_value_info(name)])
@@ -189,7 +190,8 @@ def compiled_head() -> Model:
 
 @pytest.mark.parametrize("corners", [True, False])
 def test_a_detection_head_is_one_program_for_all_sizes(compiled_head: Model, corners: bool) -> None:
-    assert type(compiled_head) is Model and compiled_head.specialisations == ()
+    assert type(compiled_head) is Model
+    assert compiled_head.specialisations == ()
     reference = ReferenceEvaluator(head())
     for count, classes in ((1, 1), (2, 3), (9, 8), (60, 2)):
         feeds = boxes_of(count, classes, corners)
@@ -198,7 +200,8 @@ def test_a_detection_head_is_one_program_for_all_sizes(compiled_head: Model, cor
             assert one.shape == other.shape
             np.testing.assert_allclose(one, other, 1e-5, 1e-6)
     empty = compiled_head.run(boxes_of(0, 2, corners))
-    assert empty["selected"].shape == (0, 3) and empty["total"].tolist() == [0] * 4
+    assert empty["selected"].shape == (0, 3)
+    assert empty["total"].tolist() == [0] * 4
 
 
 def test_check_compares_each_pass_on_a_program_with_prefixes() -> None:
