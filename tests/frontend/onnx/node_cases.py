@@ -129,15 +129,22 @@ def native(model: onnx.ModelProto) -> Model:
 def opened(case: NodeCase) -> Model:
     """Return a case as one program for all sizes, which the interpreter runs: dimensions of the
     same size have the same name."""
-    infos = [each for each in case.model.graph.input if each.type.HasField("tensor_type")]
-    shapes = {
-        each.name: tuple(f"d{dim.dim_value}" for dim in each.type.tensor_type.shape.dim)
-        for each in infos
-    }
-    feeds = dict(zip((each.name for each in infos), map(_array, case.data[0][0]), strict=False))
-    values = shape_values(case.model, feeds, shapes=shapes)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(case.model)
+    feeds = dict(
+        zip((i.name for i in proto.graph.input), map(_array, case.data[0][0]), strict=True)
+    )
+    shapes: dict[str, tuple[str, ...]] = {}
+    for info in proto.graph.input:
+        if info.type.HasField("tensor_type"):
+            shapes[info.name] = tuple(f"d{n}" for n in np.shape(feeds[info.name]))
+            info.type.tensor_type.ClearField("shape")
+    for info in proto.graph.output:
+        if info.type.HasField("tensor_type"):
+            info.type.tensor_type.ClearField("shape")
+    values = shape_values(proto, feeds, shapes=shapes)
     left = {name: shape for name, shape in shapes.items() if name not in values}
-    return _InterpretedModel(import_onnx(case.model, shapes=left, values=values))
+    return _InterpretedModel(import_onnx(proto, shapes=left, values=values))
 
 
 FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
