@@ -86,7 +86,8 @@ export class Model {
     const given = plan.inputs.map((spec) => checkedInput(spec, inputs[spec.name]));
     this.#top = this.#begin;
     const sizes = this.#sizes(given);
-    const size = (each) => (typeof each === "number" ? each : Number(sizes.values.get(each)));
+    const before = sizes.read();
+    const size = (each) => (typeof each === "number" ? each : before.get(each));
     given.forEach((tensor, at) => checkShape(plan.inputs[at], tensor.shape, size));
     const written = new Map(plan.state.map(([param, result]) => [result, param]));
     const needed = size(plan.memory);
@@ -94,22 +95,25 @@ export class Model {
       throw new ModelError(`a call needs ${needed} bytes, more than there may be`);
     }
     const inputPlaces = given.map(({ data }) => this.#take(ALIGNMENT, data.byteLength));
-    const shapes = plan.outputs.map((spec) => spec.shape.map(size));
+    // An output whose size the run decides has room for the largest one.
+    const rooms = plan.outputs.map((spec, at) => (plan.capacities[at] ?? spec.shape).map(size));
     const outputPlaces = plan.outputs.map((spec, at) =>
       written.has(at)
         ? inputPlaces[written.get(at)]
-        : this.#take(ALIGNMENT, count(shapes[at]) * ARRAYS[spec.dtype].BYTES_PER_ELEMENT),
+        : this.#take(ALIGNMENT, count(rooms[at]) * ARRAYS[spec.dtype].BYTES_PER_ELEMENT),
     );
     const arena = this.#take(ALIGNMENT, size(plan.arena_bytes));
     const tables = [inputPlaces, outputPlaces].map((places) => this.#table(places));
     given.forEach(({ data }, at) => this.#bytes(inputPlaces[at], data).set(bytesOf(data)));
     const status = this.#exports.irkit_run(...tables, this.#params, arena, sizes.place);
     if (status) this.#fail(status);
+    const after = sizes.read();
     const found = {};
     plan.outputs.forEach((spec, at) => {
-      const data = new ARRAYS[spec.dtype](count(shapes[at]));
+      const shape = spec.shape.map((each) => (typeof each === "number" ? each : after.get(each)));
+      const data = new ARRAYS[spec.dtype](count(shape));
       bytesOf(data).set(this.#bytes(outputPlaces[at], data));
-      found[spec.name] = { data, shape: shapes[at] };
+      found[spec.name] = { data, shape };
       if (written.has(at)) given[written.get(at)].data.set(data);
     });
     return found;
@@ -137,7 +141,8 @@ export class Model {
         throw new ModelError(`${name} is ${found}, but it must be from ${least} to ${most}`);
       }
     }
-    const names = [...plan.dims, ...plan.sizes].map((each) => each.name);
+    const steps = plan.measured.flatMap((each) => [each, ...each.steps]);
+    const names = [...plan.dims, ...plan.sizes, ...steps].map((each) => each.name);
     const place = this.#take(ALIGNMENT, 8 * Math.max(1, names.length));
     const table = () => new BigInt64Array(this.#memory.buffer, place, names.length);
     plan.dims.forEach(({ name }, at) => (table()[at] = BigInt(bound.get(name))));
@@ -145,10 +150,14 @@ export class Model {
       const bad = Number(this.#exports.irkit_sizes(place));
       if (bad) throw new ModelError(`the sizes do not work: ${plan.sizes[bad - 1].what}`);
     }
-    return { place, values: new Map(names.map((name, at) => [name, table()[at]])) };
+    return { place, read: () => new Map(names.map((name, at) => [name, Number(table()[at])])) };
   }
 
   #fail(status) {
+    if (status < 0n) {
+      const { what } = this.plan.measured[Number(-status & 0xffffffffn) - 1];
+      throw new ModelError(`${what} has more rows than there is room for`);
+    }
     const call = this.plan.calls[Number(status >> 32n) - 1];
     const own = Number(BigInt.asIntN(32, status));
     if (own < 0) throw new ModelError(`kernel ${call.kernel} found no memory`);

@@ -50,6 +50,7 @@ from irkit.codegen.executor_plan import (
     FlowKind as FlowKind,
     ImportedFunction as ImportedFunction,
     KernelCall as KernelCall,
+    MeasuredSize as MeasuredSize,
     Region as Region,
     Repeat as Repeat,
     RowCopy as RowCopy,
@@ -59,6 +60,7 @@ from irkit.codegen.executor_plan import (
     TensorSpec as TensorSpec,
     control_flow as control_flow,
     evaluate_sizes as evaluate_sizes,
+    measured_refusal as measured_refusal,
     refusal as refusal,
 )
 from irkit.codegen.llvm.builder.exits import (

@@ -149,6 +149,21 @@ class ImportedFunction(msgspec.Struct, frozen=True):
     library: str
 
 
+class MeasuredSize(msgspec.Struct, frozen=True):
+    """A dimension that a run binds: the number of rows that the i64 at ``count`` says once the
+    kernel call of the number ``after`` is done.
+
+    It must be from 0 to ``most``. Then ``steps`` are computed; ``what`` says whose rows they are.
+    """
+
+    name: str
+    count: TensorPlace
+    after: int
+    most: Size
+    steps: tuple[SizeStep, ...]
+    what: str
+
+
 class ExecutorPlan(msgspec.Struct, frozen=True):
     """Everything a run does.
 
@@ -160,7 +175,9 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     ``memory_limit`` refuses it. ``machine`` is what the automatic schedule of the kernels was
     chosen for, where that differs from the machine "generic". ``state`` pairs inputs with
     the outputs that are written over them. ``messages`` are those of the assertions of kernels,
-    ``imports`` the functions that kernels of backends call.
+    ``imports`` the functions that kernels of backends call. ``measured`` are dimensions that are
+    only known during the run, in the order in which they are; ``capacities`` the largest shapes of
+    outputs with such dimensions, by their numbers.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -180,17 +197,21 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
     state: tuple[StatePair, ...] = ()
     messages: dict[str, tuple[str, ...]] = {}
     imports: tuple[ImportedFunction, ...] = ()
+    measured: tuple[MeasuredSize, ...] = ()
+    capacities: dict[int, tuple[Size, ...]] = {}
 
     @property
     def size_names(self) -> tuple[str, ...]:
         """Return the names of dimensions and computed sizes, in the order of the table that the
         executor reads."""
-        return (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
+        before = (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
+        own = [(each.name, *(step.name for step in each.steps)) for each in self.measured]
+        return (*before, *(name for names in own for name in names))
 
 
-FlowKind = Literal["call", "if", "else", "loop", "end"]
+FlowKind = Literal["call", "measure", "if", "else", "loop", "end"]
 FlowEvent = tuple[FlowKind, int]
-"""The number of a call, or what happens to the region of a number."""
+"""The number of a call or of a measured size, or what happens to the region of a number."""
 
 
 def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
@@ -200,6 +221,9 @@ def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
     """
     opened: list[int] = []
     waiting = 0
+    measured: dict[int, list[int]] = {}
+    for number, size in enumerate(plan.measured):
+        measured.setdefault(size.after, []).append(number)
     for at in range(len(plan.calls) + 1):
         while opened and plan.regions[opened[-1]].end == at:
             yield "end", opened.pop()
@@ -213,6 +237,20 @@ def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
             waiting += 1
         if at < len(plan.calls):
             yield "call", at
+            for number in measured.get(at, ()):
+                yield "measure", number
+
+
+def measured_refusal(measured: Sequence[MeasuredSize], status: int) -> str:
+    """Return the message for a run that ended at a measured dimension: ``status`` is the number of
+    the dimension, from 1, and above 32 bits that of its step that refuses it, or 0."""
+    each = measured[(status & 0xFFFFFFFF) - 1]
+    if status >> 32:
+        return f"with the rows of {each.what}, {refusal(each.steps[(status >> 32) - 1])}"
+    return (
+        f"{each.what} has more rows than there is room for, or fewer than none: the size of its "
+        "outputs depends on data, and is limited"
+    )
 
 
 def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[str, int]:
@@ -224,7 +262,7 @@ def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[s
     found = dict(dims)
     for step in steps:
         a, b = (each if isinstance(each, int) else found[each] for each in (step.a, step.b))
-        value = _evaluated(step.op, a, b)
+        value = computed(step.op, a, b)
         if not -(1 << 63) <= value < 1 << 63 or (step.op == "extent" and value < 0):
             raise IRKitError(refusal(step, value))
         found[step.name] = value
@@ -238,7 +276,8 @@ def refusal(step: SizeStep, value: int | None = None) -> str:
     return f"{step.what} is a number that 64 bits do not hold"
 
 
-def _evaluated(op: str, a: int, b: int) -> int:
+def computed(op: str, a: int, b: int) -> int:
+    """Return what an operator of the arithmetic on sizes computes, with Python's integers."""
     match op:
         case "+":
             return a + b

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from irkit.codegen.executor_plan import Size, SizeStep
+from irkit.codegen.executor_plan import Size, SizeStep, computed
 from irkit.core import ALIGNMENT, IRKitError, deep_recursion
 from irkit.ir import Add, Binary, Expr, FloorDiv, Max, Min, Mul, Sub, Var, as_int
 
@@ -18,7 +18,19 @@ class SizeArithmetic:
     def __init__(self, names: Mapping[Var, str]) -> None:
         self.names = dict(names)
         self.steps: list[SizeStep] = []
+        self._bound: set[str] = set()
         self._made: dict[tuple[object, ...], str] = {}
+
+    def bind(self, var: Var) -> str:
+        """Return the name of a dimension that the run binds: a new one each time."""
+        taken = {*self.names.values(), *(step.name for step in self.steps), *self._bound}
+        name, number = var.name, 1
+        while name in taken:
+            number += 1
+            name = f"{var.name}_{number}"
+        self._bound.add(name)
+        self.names[var] = name
+        return name
 
     @deep_recursion
     def extent(self, expr: Expr, what: str) -> Size:
@@ -79,7 +91,10 @@ class SizeArithmetic:
                 "+, -, *, //, min and max",
                 hint="Fix the shapes of inputs: shapes={name: (1, 3, 8, 8)}.",
             )
-        return self._step(op, self._of(expr.a, what), self._of(expr.b, what), what)
+        a, b = self._of(expr.a, what), self._of(expr.b, what)
+        if isinstance(a, int) and isinstance(b, int):
+            return computed(op, a, b)
+        return self._step(op, a, b, what)
 
     def _step(self, op: str, a: Size, b: Size, what: str) -> str:
         key = (op, type(a), a, type(b), b)
@@ -91,6 +106,6 @@ class SizeArithmetic:
 
     def _unused(self) -> str:
         number = len(self.steps)
-        while f"n{number}" in self.names.values():
+        while f"n{number}" in self.names.values() or f"n{number}" in self._bound:
             number += 1
         return f"n{number}"

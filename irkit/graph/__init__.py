@@ -66,6 +66,7 @@ from irkit.graph.interp import (
     arrays_of as arrays_of,
     intermediates as intermediates,
     interpret as interpret,
+    interpret_step as interpret_step,
 )
 from irkit.graph.level import (
     GRAPH_LEVEL as GRAPH_LEVEL,
@@ -91,6 +92,7 @@ from irkit.graph.nodes import (
     Invoke as Invoke,
     Lambda as Lambda,
     Op as Op,
+    Prefix as Prefix,
     Tuple as Tuple,
     TupleGet as TupleGet,
     Value as Value,
@@ -155,6 +157,9 @@ from irkit.graph.sizes.kernel_arguments import (
 )
 from irkit.graph.sizes.kernel_sizes import (
     kernel_sizes as kernel_sizes,
+)
+from irkit.graph.sizes.largest import (
+    largest as largest,
 )
 from irkit.graph.state import (
     StatePair as StatePair,

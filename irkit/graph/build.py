@@ -30,13 +30,14 @@ from irkit.graph.nodes import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
 )
 from irkit.graph.ops import as_attrs
 from irkit.graph.types import TensorType, TupleType, Type
-from irkit.ir import DType, ExprLike, PrimFunc, as_dtype, index
+from irkit.ir import DType, ExprLike, PrimFunc, Var, as_dtype, index
 
 
 def tensor_type(shape: Sequence[ExprLike], dtype: DType | str = "f32") -> TensorType:
@@ -199,6 +200,14 @@ class Builder:
         kinds = (tensor_type((), "i64"), *(value.type for value in state), *rows)
         step = GraphLoop(function, count, cond, tuple(state), tuple(others))
         return self.emit(step, name, type=TupleType(kinds), span=span)
+
+    def prefix(
+        self, value: Value, count: Value, *, name: str = "", span: Span | None = None
+    ) -> Value:
+        """Return the first ``count`` rows of a value; its first dimension is a new one."""
+        called = name or f"{value.name}_prefix"
+        extent = Var(self.names(f"{called}_rows"))
+        return self.emit(Prefix(extent, value, count), called, span=span)
 
     def emit(
         self,

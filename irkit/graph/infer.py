@@ -12,13 +12,14 @@ from irkit.graph.nodes import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
 )
 from irkit.graph.ops import op_spec, written
 from irkit.graph.types import FuncType, TensorType, TupleType, Type
-from irkit.ir import BOOL, I64, Const, from_numpy
+from irkit.ir import BOOL, I64, Const, Var, from_numpy
 
 
 def array_type(data: ArrayData) -> TensorType:
@@ -49,6 +50,8 @@ def type_of(step: GraphStep) -> Type:
             return result.type
         case GraphIf(cond, then, otherwise):
             return _chosen(cond, then, otherwise)
+        case Prefix(extent, value, count):
+            return _shortened(extent, value, count)
         case Invoke() | GraphLoop():
             raise AssertionError("the type of a call by name is declared where it is bound")
         case _:
@@ -85,6 +88,17 @@ def _item(value: Value, index: int) -> Type:
             f"{len(value.type.items)}"
         )
     return value.type.items[index]
+
+
+def _shortened(extent: Var, value: Value, count: Value) -> Type:
+    kind = value.type
+    if count.type != TensorType((), I64):
+        raise ShapeError(
+            f"the number of rows {count.name} must be i64[()], found {written_type(count.type)}"
+        )
+    if not isinstance(kind, TensorType) or not kind.shape:
+        raise ShapeError(f"{value.name} has no rows: it is {written_type(kind)}")
+    return TensorType((extent, *kind.shape[1:]), kind.dtype)
 
 
 def _applied(callee: Value, args: tuple[Value, ...]) -> Type:

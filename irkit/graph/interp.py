@@ -6,6 +6,7 @@ from typing import Union, cast
 import numpy as np
 
 from irkit.core import Function, IRKitError, IRModule, ShapeError, deep_recursion
+from irkit.graph.flow import operands
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import written_type
 from irkit.graph.nodes import (
@@ -19,6 +20,7 @@ from irkit.graph.nodes import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -87,6 +89,29 @@ def interpret(
     the parameters; StepLimit.
     """
     return _Machine(program, entry, precision, max_steps=max_steps).run(inputs)
+
+
+def interpret_step(
+    module: IRModule,
+    bind: Bind,
+    operands_given: Sequence[Array],
+    sizes: Mapping[Var, int],
+    *,
+    max_steps: int | None = None,
+) -> Result:
+    """Run one binding of a function of a module on its operands, in the order in which the step
+    holds them. ``sizes`` are the dimensions that are known there.
+
+    Raises: as ``interpret`` does.
+    """
+    scope = CallEnvironment()
+    scope.sizes.update(sizes)
+    for value, array in zip(operands(bind.step), operands_given, strict=True):
+        kind = value.type
+        own = numpy_dtype(kind.dtype) if isinstance(kind, TensorType) else array.dtype
+        scope[value] = np.asarray(array, own)
+    with deep_recursion:
+        return _Machine(module, "main", None, max_steps=max_steps)._step(bind, scope)
 
 
 def intermediates(
@@ -161,6 +186,8 @@ class _Machine:
                 return self._loops(step, given, bind.var, scope)
             case GraphLoop() as step:
                 return self._loop(step, bind, scope)
+            case Prefix() as step:
+                return _prefix(step, bind, scope)
             case step:
                 return self._plain(step, scope)
 
@@ -257,6 +284,18 @@ class _Machine:
     def _see(self, value: Value, result: Result) -> None:
         if value.name in self.wanted:
             self.seen[value.name] = result
+
+
+def _prefix(step: Prefix, bind: Bind, scope: CallEnvironment) -> Array:
+    """Return the first rows of an array, and bind the dimension to their number."""
+    rows, count = cast(Array, scope[step.value]), int(cast(Array, scope[step.count]))
+    if not 0 <= count <= len(rows):
+        raise IRKitError(
+            f"{bind.var.name!r} takes {count} rows of {step.value.name!r}, which has {len(rows)}",
+            span=bind.span,
+        )
+    scope.sizes[step.extent] = count
+    return rows[:count]
 
 
 def _in_order(func: GraphFunc, inputs: Inputs) -> list[Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError, walk
 from irkit.graph.flow import used_inside
 from irkit.graph.function import GraphFunc
-from irkit.graph.nodes import Bind, Constant, Lambda, Tuple, TupleGet, Value
+from irkit.graph.nodes import Bind, Constant, Lambda, Prefix, Tuple, TupleGet, Value
 from irkit.graph.types import TensorType, TupleType, tensors_in
 from irkit.ir import Expr, Var, as_int, evaluate
 
@@ -210,7 +210,7 @@ def _lives(func: GraphFunc) -> list[_Lifetime]:
                 last = len(func.body.bindings) if isinstance(bind.step, Lambda) else at
                 life.last = max(life.last, last)
         made = _storage(bind, at, owned)
-        computes = not isinstance(bind.step, (Constant, Lambda, Tuple, TupleGet))
+        computes = not isinstance(bind.step, (Constant, Lambda, Prefix, Tuple, TupleGet))
         if computes and bind.var.name in names:
             raise IRKitError(
                 f"two values are named {bind.var.name!r}, but a plan needs unique names"
@@ -229,12 +229,15 @@ def _lives(func: GraphFunc) -> list[_Lifetime]:
 def _storage(
     bind: Bind, at: int, owned: dict[Value, tuple[_Lifetime, ...]]
 ) -> tuple[_Lifetime, ...]:
-    """Return the tensors of a value; tuples share those of their items."""
+    """Return the tensors of a value; tuples share those of their items, and a prefix that of the
+    whole."""
     step = bind.step
     if isinstance(step, (Constant, Lambda)):
         return _elsewhere(bind.var)
     if isinstance(step, Tuple):
         return tuple(life for item in step.items for life in owned[item])
+    if isinstance(step, Prefix):
+        return owned[step.value]
     if isinstance(step, TupleGet):
         return _part(step, owned)
     return tuple(

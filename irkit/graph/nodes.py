@@ -10,6 +10,7 @@ from typing import ClassVar
 from irkit.core import Attrs, Binds, Node, Span
 from irkit.graph.arrays import ArrayData
 from irkit.graph.types import Type
+from irkit.ir import Var
 
 
 class Value(Node, frozen=True, eq=False):
@@ -84,6 +85,18 @@ class TupleGet(GraphStep, frozen=True, eq=False):
 
     value: Value
     index: int
+
+
+class Prefix(GraphStep, frozen=True, eq=False):
+    """The first rows of a value: as many as the scalar ``count`` (i64) says.
+
+    It binds the dimension ``extent``, which is only known from here on, to that number. A count
+    below 0, or of more rows than the value has, ends the run with an error.
+    """
+
+    extent: Binds[Var]
+    value: Value
+    count: Value
 
 
 class Bind(Node, frozen=True, eq=False):

@@ -19,6 +19,7 @@ from irkit.graph.nodes import (
     GraphStep,
     Invoke,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -211,4 +212,6 @@ def _gives_on(bind: Bind, param: Value) -> bool:
     step = bind.step
     if isinstance(step, Tuple):
         return param in step.items
+    if isinstance(step, Prefix):
+        return step.value is param
     return any(body.result is param for body in walk(step, Body))

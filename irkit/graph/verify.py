@@ -2,13 +2,32 @@
 
 from collections.abc import Sequence
 
-from irkit.core import IRKitError, IRModule, Node, Problem, children, deep_recursion, equal
+from irkit.core import (
+    IRKitError,
+    IRModule,
+    Node,
+    Problem,
+    children,
+    deep_recursion,
+    equal,
+    walk,
+)
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of, written_type
-from irkit.graph.nodes import Bind, Body, GraphIf, GraphLoop, GraphStep, Invoke, Lambda, Value
+from irkit.graph.nodes import (
+    Bind,
+    Body,
+    GraphIf,
+    GraphLoop,
+    GraphStep,
+    Invoke,
+    Lambda,
+    Prefix,
+    Value,
+)
 from irkit.graph.state import state_problems
-from irkit.graph.types import TensorType, TupleType, Type
-from irkit.ir import BOOL, I64, Buffer, Const, PrimFunc
+from irkit.graph.types import TensorType, TupleType, Type, tensors_in
+from irkit.ir import BOOL, I64, Buffer, Const, PrimFunc, Var
 
 
 def verify(program: GraphFunc | IRModule) -> list[Problem]:
@@ -30,6 +49,7 @@ class _GraphChecker:
         self.module = module
         self._scope: set[int] = set()
         self._bound: set[int] = set()
+        self._extents = {step.extent for step in walk(func.body, Prefix)}
         self._enter(func.params, func)
         with deep_recursion:
             self._body(func.body, func.body)
@@ -42,6 +62,7 @@ class _GraphChecker:
             self._bind(bind)
         self._use(body.result, node)
         self._leave([*params, *(bind.var for bind in body.bindings)])
+        self._leave([e.step.extent for e in body.bindings if isinstance(e.step, Prefix)])
 
     def _bind(self, bind: Bind) -> None:
         """Check the operands and bodies of a step, and then bring its name into scope."""
@@ -60,8 +81,19 @@ class _GraphChecker:
                 self._body(body, bind, params)
             case _:
                 pass
+        if isinstance(step, Prefix):
+            self._bind_extent(step.extent, bind)
         self._check_type(bind)
         self._enter((bind.var,), bind)
+
+    def _bind_extent(self, extent: Var, bind: Bind) -> None:
+        """Bring the dimension of a prefix into scope."""
+        if extent.dtype != I64:
+            self._report(f"dimension {extent.name!r} must be i64, found {extent.dtype}", bind)
+        if id(extent) in self._bound:
+            self._report(f"dimension {extent.name!r} is bound twice", bind)
+        self._bound.add(id(extent))
+        self._scope.add(id(extent))
 
     def _check_type(self, bind: Bind) -> None:
         step, declared = bind.step, bind.var.type
@@ -187,8 +219,22 @@ class _GraphChecker:
                 self._report(f"value {value.name!r} is bound twice", node)
             self._bound.add(id(value))
             self._scope.add(id(value))
+            self._check_extents(value, node)
 
-    def _leave(self, values: Sequence[Value]) -> None:
+    def _check_extents(self, value: Value, node: Node) -> None:
+        """Check that no type has a dimension that a prefix binds later, or in another body."""
+        if not self._extents:
+            return
+        shapes = [dim for each in tensors_in(value.type) for dim in each.shape]
+        for var in (var for dim in shapes for var in walk(dim, Var)):
+            if var in self._extents and id(var) not in self._scope:
+                self._report(
+                    f"the type of {value.name!r} has dimension {var.name!r}, which is not bound "
+                    "there",
+                    node,
+                )
+
+    def _leave(self, values: Sequence[Node]) -> None:
         self._scope.difference_update(map(id, values))
 
     def _report(self, message: str, node: Node) -> None:

@@ -14,7 +14,7 @@ import msgspec
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.core import IRModule
+from irkit.core import IRKitError, IRModule
 from irkit.frontend.onnx import (
     DataDependent,
     ModelParts,
@@ -146,6 +146,9 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
                     counted=counted,
                 )
             except DataDependent as error:
+                whole = None if counted or stops else self._at_once(open_shapes, values)
+                if whole is not None:
+                    return _Imported(whole, parts, values)
                 if not error.outputs or error.outputs[0] in counted:
                     raise
                 counted.add(error.outputs[0])
@@ -161,6 +164,14 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
                     raise
             else:
                 return _Imported(module, parts, values)
+
+    def _at_once(self, open_shapes: Shapes, values: Values) -> IRModule | None:
+        """Import the whole model, whose sizes depend on data; None if an operator needs a number
+        where such a size is."""
+        try:
+            return import_onnx(self.model, shapes={**self.shapes, **open_shapes}, values=values)
+        except IRKitError:
+            return None
 
     def _rest(
         self, parts: ModelParts, imported: _Imported, open_shapes: Shapes

@@ -3,7 +3,7 @@ arithmetic computes from them."""
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,10 @@ KEPT = 64
 
 class CallSizes:
     """Sizes of one call: the ``table`` that the executor reads and its ``address``, the bytes of
-    its arena and those of arena and outputs together."""
+    its arena and those of arena and outputs together.
+
+    An output with a dimension that the run measures has its largest shape here.
+    """
 
     def __init__(self, program: "SizeProgram", table: NDArray[np.int64]) -> None:
         self._program = program
@@ -31,6 +34,20 @@ class CallSizes:
         plan = program.plan
         self.arena_bytes, self.memory = self.size(plan.arena_bytes), self.size(plan.memory)
         self._layouts = [(self._shape(spec), dtype) for spec, dtype in program.outputs]
+
+    def of_run(self) -> "CallSizes":
+        """Return these sizes with a table of their own, for a run that stores measured sizes."""
+        return CallSizes(self._program, self.table.copy())
+
+    def values(self) -> dict[str, int]:
+        """Return all sizes by name, as the table has them now."""
+        return dict(zip(self._program.index, self.table.tolist(), strict=False))
+
+    def store(self, values: Mapping[str, int]) -> None:
+        """Store sizes that were measured."""
+        for name, value in values.items():
+            at = self._program.index[name]
+            self.table[at] = self._numbers[at] = value
 
     def size(self, size: Size) -> int:
         """Return the value of a size."""
@@ -42,8 +59,8 @@ class CallSizes:
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
         """Return the outputs with their shapes."""
-        outputs = self._program.plan.outputs
-        return tuple(TensorSpec(each.name, self._shape(each), each.dtype) for each in outputs)
+        outputs = self._program.outputs
+        return tuple(TensorSpec(each.name, self._shape(each), each.dtype) for each, _ in outputs)
 
     def new_outputs(self) -> list[NDArray[Any]]:
         """Return new memory for each output."""
@@ -61,7 +78,11 @@ class SizeProgram:
             prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
             self._compute = prototype(library.address(SIZES))
         self.index = {name: at for at, name in enumerate(plan.size_names)}
-        self.outputs = [(spec, array_type(spec.dtype)) for spec in plan.outputs]
+        roomy = [
+            TensorSpec(spec.name, plan.capacities.get(number, spec.shape), spec.dtype)
+            for number, spec in enumerate(plan.outputs)
+        ]
+        self.outputs = [(spec, array_type(spec.dtype)) for spec in roomy]
         dims = {dim.name for dim in plan.dims}
         self._bindings = [
             (number, axis, self.index[dim])

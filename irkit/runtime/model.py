@@ -1,6 +1,7 @@
 """A compiled model: native code, parameters, and the checks of its inputs."""
 
 import ctypes
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -11,7 +12,14 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import ENTRY, OUT_OF_MEMORY, SIZES, TensorSpec, symbol
+from irkit.codegen import (
+    ENTRY,
+    OUT_OF_MEMORY,
+    SIZES,
+    TensorSpec,
+    measured_refusal,
+    symbol,
+)
 from irkit.core import DTypeError, InputError, IRKitError, ShapeError
 from irkit.graph import StatePair
 from irkit.ir import PrimFunc
@@ -22,6 +30,7 @@ from irkit.runtime.model_arrays import (
     Cache,
     cache_input,
     check_input,
+    copy_outputs,
     output_arrays,
     rows_of,
     state_input,
@@ -135,12 +144,16 @@ class Model:
         """
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
-        if out is None and not self._state:
+        direct, later = self._apart_measured(out)
+        if self.plan.measured:
+            sizes = sizes.of_run()
+        read: list[tuple[str, Sequence[Any]]] = []
+        if direct is None and not self._state:
             results = sizes.new_outputs()
         else:
             named = zip(self.plan.inputs, arrays, strict=True)
-            read = ((spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named)
-            results = output_arrays(sizes.outputs, out, read, self._state)
+            read += [(spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named]
+            results = output_arrays(sizes.outputs, direct, read, self._state)
             self._grow(inputs, sizes, results)
         arena = self._arenas.take(sizes.arena_bytes)
         try:
@@ -160,6 +173,9 @@ class Model:
                 cache: Any = inputs[self.plan.inputs[pair.param].name]
                 cache.length = results[pair.result].shape[pair.axis]
         made = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
+        if self.plan.measured:
+            made |= self._cut(made, sizes.values())
+            return copy_outputs({**made, **(direct or {})}, later, read)
         return made if out is None else {**made, **out}
 
     def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
@@ -175,7 +191,7 @@ class Model:
         whole = median([timed(partial(self._run_from, lengths, inputs)) for _ in range(runs)])
         _shorten(inputs, lengths)
         arrays = self._check_inputs(inputs)
-        sizes = self._sizes.of(arrays)
+        sizes = self._sizes.of(arrays).of_run()
         named = zip(self.plan.inputs, arrays, strict=True)
         read = ((spec.name, (array,)) for spec, array in named)
         results = output_arrays(sizes.outputs, None, read, self._state)
@@ -219,6 +235,8 @@ class Model:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
 
     def _fail(self, status: int) -> NoReturn:
+        if status < 0:
+            raise IRKitError(measured_refusal(self.plan.measured, -status))
         call = self.plan.calls[(status >> 32) - 1]
         own = ctypes.c_int32(status).value
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"
@@ -226,6 +244,30 @@ class Model:
             raise MemoryError(f"{kernel} could not allocate its buffers")
         message = self.plan.messages[call.kernel][own - 1]
         raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {message}")
+
+    def _apart_measured(
+        self, out: Mapping[str, Any] | None
+    ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+        """Return the outputs that a run writes to arrays of the caller, and those whose size it
+        measures: they are copied there once that is known."""
+        names = {self.plan.outputs[number].name for number in self.plan.capacities}
+        if out is None or not names or not isinstance(out, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return out, None
+        direct = {name: array for name, array in out.items() if name not in names}
+        return direct, {name: array for name, array in out.items() if name in names}
+
+    def _cut(
+        self, made: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]
+    ) -> dict[str, NDArray[Any]]:
+        """Return the outputs whose size was measured, at that size."""
+        found: dict[str, NDArray[Any]] = {}
+        for number in self.plan.capacities:
+            spec = self.plan.outputs[number].at_sizes(sizes)
+            whole = made[spec.name]
+            part = whole.reshape(-1)[: math.prod(spec.extents)].reshape(spec.extents)
+            # A small part would keep all of the room alive.
+            found[spec.name] = part if 2 * part.size >= whole.size else part.copy()
+        return found
 
     def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
         plain: Any = inputs

@@ -127,7 +127,9 @@ def output_arrays(
 
 
 def copy_outputs(
-    found: Mapping[str, NDArray[Any]], out: Mapping[str, Any] | None
+    found: Mapping[str, NDArray[Any]],
+    out: Mapping[str, Any] | None,
+    inputs: Iterable[tuple[str, Sequence[Any]]] = (),
 ) -> dict[str, Any]:
     """Return outputs, of which those that ``out`` names are copied to the arrays given there.
 
@@ -136,7 +138,7 @@ def copy_outputs(
     if out is None:
         return dict(found)
     specs = [TensorSpec(name, made.shape, str(made.dtype)) for name, made in found.items()]
-    for spec, array in zip(specs, output_arrays(specs, out, ()), strict=True):
+    for spec, array in zip(specs, output_arrays(specs, out, inputs), strict=True):
         if spec.name in out:
             array[...] = found[spec.name]
     return {**found, **out}

@@ -15,6 +15,7 @@ from onnx.helper import make_node
 import irkit
 from irkit.core import FormatError, IRKitError
 from irkit.frontend.onnx import UnsupportedModel
+from irkit.runtime import Model
 from tests.frontend.onnx.models import floats, model_of
 
 RELU = make_node("Relu", ["x"], ["y"])
@@ -283,16 +284,27 @@ def test_dimensions_values_and_sizes_found_may_meet_in_one_model() -> None:
 
 
 def test_a_package_of_a_model_in_parts_runs(tmp_path: Path) -> None:
-    nodes = [make_node("NonZero", ["x"], ["i"]), make_node("Neg", ["i"], ["y"])]
-    model = irkit.compile(chain(nodes, ["y"]))
+    nodes = [
+        make_node("NonZero", ["x"], ["i"]),
+        # Elements of a reshaped matrix of any size are not followed.
+        make_node("Reshape", ["i", "s"], ["r"]),
+        make_node("CumSum", ["r", "zero"], ["y"]),
+    ]
+    model = irkit.compile(chain(nodes, ["y"], s=np.array([-1]), zero=np.int64(0)))
     x, full = np.eye(2, 6, dtype=np.float32), np.ones((2, 6), np.float32)
-    model.run({"x": x})
+    assert model.run({"x": x})["y"].tolist() == [0, 1, 1, 2]
     model.save(tmp_path / "m.irkit")
     loaded = irkit.load(tmp_path / "m.irkit")
-    assert loaded.run({"x": x})["y"].tolist() == [[0, -1], [0, -1]]
+    assert loaded.run({"x": x})["y"].tolist() == [0, 1, 1, 2]
     with pytest.raises(IRKitError, match=r"not compiled for i: \[2, 12\]; it holds:\n  i: \[2, 2"):
         loaded.run({"x": full})
-    whole = irkit.compile(chain(nodes[:1], ["i"]))
-    whole.save(tmp_path / "all.irkit")
-    found = irkit.load(tmp_path / "all.irkit").run({"x": full})["i"]
-    assert found.shape == (2, 12)
+
+
+def test_an_output_of_unknown_size_needs_no_parts(tmp_path: Path) -> None:
+    nodes = [make_node("NonZero", ["x"], ["i"]), make_node("Neg", ["i"], ["y"])]
+    model = irkit.compile(chain(nodes, ["y"]))
+    model.save(tmp_path / "m.irkit")
+    loaded = irkit.load(tmp_path / "m.irkit")
+    assert type(loaded) is Model
+    for x in (np.eye(2, 6, dtype=np.float32), np.ones((2, 6), np.float32)):
+        assert np.array_equal(loaded.run({"x": x})["y"], -np.array(np.nonzero(x)))

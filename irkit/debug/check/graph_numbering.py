@@ -8,23 +8,27 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import msgspec
 
-from irkit.core import IRKitError, IRModule, deep_recursion
+from irkit.core import IRKitError, IRModule, deep_recursion, walk
 from irkit.graph import (
     Apply,
+    Bind,
     Body,
     Constant,
     GraphFunc,
     GraphIf,
+    GraphLoop,
     GraphStep,
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Type,
     Value,
+    tensors_in,
 )
-from irkit.ir import PrimFunc
+from irkit.ir import PrimFunc, Var
 from irkit.transform import IR
 
 MAX_OPENED = 100_000
@@ -36,7 +40,8 @@ class NumberedStep(msgspec.Struct, frozen=True, eq=False):
     """One way to compute a value: a step whose operands are the values of numbers ``args``.
 
     ``step`` is None for a parameter. ``kernel`` is the loop function that a call runs, if it is
-    known; ``scope`` has what a lambda refers to.
+    known, ``loop`` the binding of a loop with the module of its function; ``scope`` has what a
+    lambda refers to. ``sizes`` are the prefixes that bind dimensions of the type.
     """
 
     name: str
@@ -45,6 +50,8 @@ class NumberedStep(msgspec.Struct, frozen=True, eq=False):
     args: tuple[int, ...] = ()
     kernel: PrimFunc | None = None
     scope: Scope = {}
+    loop: tuple[IRModule, Bind] | None = None
+    sizes: tuple[int, ...] = ()
 
 
 class CutPoint(msgspec.Struct, frozen=True):
@@ -61,6 +68,8 @@ class GraphNumbering:
         self.nodes: list[NumberedStep] = []
         self.constants = set[int]()
         """Numbers of what is computed from constants alone."""
+        self.prefixes: dict[Var, int] = {}
+        """The numbers of the prefixes that bind dimensions."""
         self._numbers: dict[Hashable, int] = {}
         self._left = MAX_OPENED
         self._module: IRModule | None = None
@@ -103,6 +112,14 @@ class GraphNumbering:
                 if isinstance(made.step, Tuple):
                     return made.args[index]
                 return self._number(("item", whole, index), var, step, (whole,))
+            case Prefix(extent, value, count):
+                given = (scope[value], scope[count])
+                made = self._number(("prefix", given), var, step, given)
+                self.prefixes[extent] = made
+                return made
+            case GraphLoop(name, count, cond, state, others):
+                given = self._args((count, cond, *state, *others), scope)
+                return self._looped(Bind(var, step), name, given)
             case Body():
                 return self._body(step, scope)
             case GraphIf(cond, then, otherwise):
@@ -132,6 +149,17 @@ class GraphNumbering:
         what: Hashable = name if kernel is None else id(kernel)
         return self._number(("call", what, given), var, step, given, kernel)
 
+    def _looped(self, bind: Bind, name: str, given: tuple[int, ...]) -> int:
+        """Return the number of a loop: loops are alike if all functions that they call are."""
+        if self._module is None or name not in self._module:
+            raise IRKitError(f"{name!r} is looped over, and is not known here")
+        key = ("loop", name, _reached(self._module, name), given)
+        made = self._number(key, bind.var, bind.step, given)
+        node = self.nodes[made]
+        if node.loop is None:
+            self.nodes[made] = msgspec.structs.replace(node, loop=(self._module, bind))
+        return made
+
     def _body(self, body: Body, outer: Scope) -> int:
         scope = dict(outer)
         for bind in body.bindings:
@@ -152,10 +180,16 @@ class GraphNumbering:
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = len(self.nodes)
-            self.nodes.append(NumberedStep(var.name, var.type, step, args, kernel))
+            sizes = self._sizes(var.type) if self.prefixes else ()
+            self.nodes.append(NumberedStep(var.name, var.type, step, args, kernel, sizes=sizes))
             if step is not None and self.constants.issuperset(args):
                 self.constants.add(known)
         return known
+
+    def _sizes(self, kind: Type) -> tuple[int, ...]:
+        dims = (dim for each in tensors_in(kind) for dim in each.shape)
+        used = dict.fromkeys(var for dim in dims for var in walk(dim, Var))
+        return tuple(self.prefixes[var] for var in used if var in self.prefixes)
 
     def cone(self, targets: Iterable[int], stop: Sequence[int] | frozenset[int]) -> set[int]:
         """Return the numbers that some depend on, and these themselves; not beyond ``stop``."""
@@ -166,5 +200,19 @@ class GraphNumbering:
             if number not in found:
                 found.add(number)
                 if number not in stop:
-                    todo.extend(self.nodes[number].args)
+                    todo.extend((*self.nodes[number].args, *self.nodes[number].sizes))
         return found
+
+
+def _reached(module: IRModule, name: str) -> frozenset[int]:
+    """Return the identities of the functions that a call of one can reach."""
+    found: dict[str, int] = {}
+    waiting = [name]
+    while waiting:
+        called = waiting.pop()
+        func = module.functions.get(called)
+        if called not in found and func is not None:
+            found[called] = id(func)
+            if isinstance(func, GraphFunc):
+                waiting += [step.function for step in walk(func.body, (Invoke, GraphLoop))]
+    return frozenset(found.values())

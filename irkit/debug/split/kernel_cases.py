@@ -17,6 +17,7 @@ from irkit.graph import (
     Constant,
     GraphFunc,
     Invoke,
+    Prefix,
     Result,
     Tuple,
     TupleGet,
@@ -60,6 +61,8 @@ def kernel_cases(modules: Sequence[IRModule], feeds: Mapping[str, Array]) -> Ite
                 values[bind.var.name] = data.array
             case Tuple(items):
                 values[bind.var.name] = tuple(values[item.name] for item in items)
+            case Prefix():
+                pass  # A part of what it was taken from, computed already.
             case TupleGet(value, index):
                 whole = values[value.name]
                 assert isinstance(whole, tuple)

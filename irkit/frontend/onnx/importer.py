@@ -47,21 +47,24 @@ def import_onnx(
     *,
     shapes: Shapes | None = None,
     values: Mapping[str, ArrayLike] | None = None,
-    counted: Collection[str] = (),
+    counted: Collection[str] | None = None,
 ) -> IRModule:
     """Import a model as an IRModule whose function ``main`` is the graph.
 
     ``shapes`` fixes the shapes of inputs, in which a dimension can have a name, and a range
     (``batch in 1..64``), instead of a number; ``values`` fixes whole inputs, such as those that
     decide a shape or never change. Inputs and outputs keep their names, in attributes ``inputs``
-    and ``outputs`` of the function. ``counted`` are nodes, by their first outputs, whose outputs
-    the caller cuts to a number of elements that depends on data: see ``cuts_of``.
+    and ``outputs`` of the function. Outputs whose size depends on data are prefixes of values with
+    room for the most; where ``counted`` is given, only nodes that it names by their first outputs
+    may have such, and the caller cuts them: see ``cuts_of``.
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """
     proto = load_model(model)
     opsets, functions = check_model(proto)
-    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run(frozenset(counted))
+    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run(
+        None if counted is None else frozenset(counted)
+    )
 
 
 def check_model(proto: onnx.ModelProto) -> tuple[dict[str, int], Functions]:
@@ -142,7 +145,7 @@ class _Importer:
         self.ranges = merged(map(as_dimension, named))
         self.narrow: dict[str, NarrowType] = {}
 
-    def run(self, counted: frozenset[str]) -> IRModule:
+    def run(self, counted: frozenset[str] | None) -> IRModule:
         self.walk.counted = counted
         self.walk.is_symbolic = names_dimensions(self.shapes)
         inputs = input_infos(self.graph)

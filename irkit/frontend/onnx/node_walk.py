@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from irkit.core import IRKitError, ShapeError, Span
 from irkit.frontend.onnx.control_flow.operators import CONTROL_FLOW
 from irkit.frontend.onnx.convert import CONVERTERS, SHAPE_INPUTS
+from irkit.frontend.onnx.convert.data_dependent import prefixes
 from irkit.frontend.onnx.functions import FunctionBody, Functions
 from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.limits import MAX_EXPANDED, MAX_FUNCTION_DEPTH, MAX_INPUTS
@@ -72,7 +73,8 @@ class NodeWalk:
         self.dims = dims
         self.depth = depth
         self.scope: Scope = {}
-        self.counted: frozenset[str] = frozenset()
+        self.counted: frozenset[str] | None = None
+        """Nodes whose outputs the caller cuts; None if the model does it itself."""
         self.cuts: list[CutOutput] = []
         self.is_symbolic = False
         """Whether the caller named dimensions that stay open."""
@@ -134,7 +136,7 @@ class NodeWalk:
 
     def _inner(self, opsets: Mapping[str, int], builder: Builder) -> "NodeWalk":
         """Return the walk of a graph or function inside this one."""
-        return NodeWalk(
+        made = NodeWalk(
             builder,
             self.known,
             opsets,
@@ -142,6 +144,8 @@ class NodeWalk:
             self.dims,
             self.depth + 1,
         )
+        made.counted = None if self.counted is None else frozenset()
+        return made
 
     def constant(self, name: str, array: NDArray[np.generic]) -> None:
         """Add a constant to the scope."""
@@ -234,6 +238,8 @@ class NodeWalk:
         if count is not None:
             end = int(count.reshape(-1)[0])
             return [value and _first(node, value, axis, end) for value, axis in axes]
+        if self.counted is None:
+            return prefixes(node, found)
         if node.label not in self.counted:
             raise data_dependent(node)
         for name, (value, axis) in zip(node.outputs, axes, strict=False):

@@ -27,7 +27,7 @@ from irkit.graph import (
     as_attrs,
     written,
 )
-from irkit.ir import DType, Expr, PrimFunc, as_int, numpy_dtype
+from irkit.ir import DType, Expr, PrimFunc, Var, as_int, numpy_dtype
 
 
 class UnknownShape(ImportFailed):
@@ -104,6 +104,14 @@ class OnnxNode(NodeAttributes):
         )
         self._known.follow_loops(func, args, items)
         return items
+
+    def prefix(self, value: Value, count: Value) -> Value:
+        """Emit the first rows of a value, as many as a scalar says that is only known then."""
+        made = self.builder.prefix(value, count, name=self.label, span=self.span)
+        extent = self.type(made).shape[0]
+        assert isinstance(extent, Var)
+        self._known.follow_prefix(made, count, extent, self.type(value).shape[0])
+        return self.alike(made, value)
 
     def branch(self, cond: Value, *sides: tuple[Builder, Sequence[Value]]) -> list[Value]:
         """Emit a choice by a bool scalar between the results of two bodies, of the same types."""

@@ -4,12 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union, cast
 
 from irkit.core import IRKitError
-from irkit.frontend.torch.program import NodeRef, SpecialFloat, TorchNode, TypeName, argument
+from irkit.frontend.torch.program import (
+    NodeRef,
+    SpecialFloat,
+    TorchGraph,
+    TorchNode,
+    TypeName,
+    argument,
+)
 from irkit.graph import Operand, TensorExpr, constant, operator
 from irkit.ir import DType, Expr, as_dtype, as_int, common
 
 Number = Union[bool, int, float]
-Found: TypeAlias = Union[TensorExpr, "tuple[TensorExpr, ...]", Expr, int]
+Found: TypeAlias = Union[TensorExpr, "tuple[TensorExpr, ...]", Expr, int, TorchGraph]
 Convert: TypeAlias = "Callable[[AtenNode], Found]"
 
 
@@ -56,9 +63,16 @@ class AtenNode:
         """Return an argument that is a tensor or left out."""
         return None if self.given(at, name) is None else self.tensor(at, name)
 
+    def graph(self, at: int) -> TorchGraph:
+        """Return an argument that must be a graph."""
+        found = self.given(at)
+        if not isinstance(found, TorchGraph):
+            raise self.fail(f"argument {at} must be a graph")
+        return found
+
     def tensors(self, at: int) -> list[TensorExpr]:
         """Return an argument that must be a list of tensors."""
-        found = self.given(at)
+        found = self.given(at, default=[])
         if not isinstance(found, list) or not all(isinstance(x, TensorExpr) for x in found):  # pyright: ignore[reportUnknownVariableType]
             raise self.fail(f"argument {at} must be a list of tensors")
         return found  # pyright: ignore[reportUnknownVariableType]

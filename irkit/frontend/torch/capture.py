@@ -15,6 +15,7 @@ from irkit.core import IRKitError
 from irkit.frontend.torch.program import (
     NodeRef,
     SpecialFloat,
+    TorchGraph,
     TorchInput,
     TorchNode,
     TorchOutput,
@@ -34,6 +35,9 @@ _KINDS = {
 }  # fmt: skip
 
 
+_NO_GRAPHS: Mapping[str, TorchGraph] = {}
+
+
 def capture(exported: Any) -> TorchProgram:
     """Return a ``torch.export.ExportedProgram`` as plain data, decomposed to core operators.
 
@@ -50,8 +54,9 @@ def capture(exported: Any) -> TorchProgram:
         str(symbol): (int(bounds.lower), _upper(bounds.upper))
         for symbol, bounds in exported.range_constraints.items()
     }
-    nodes = tuple(nodes_of(exported.graph.nodes))
-    return TorchProgram(inputs, nodes, outputs, ranges, arrays)
+    graphs = _graphs_of(exported.graph_module)
+    nodes = tuple(nodes_of(exported.graph.nodes, graphs))
+    return TorchProgram(inputs, nodes, outputs, ranges, arrays, graphs=graphs)
 
 
 def array_of(tensor: Any) -> NDArray[Any]:
@@ -78,10 +83,15 @@ def tensor_type(value: Any) -> TorchTensor:
     return TorchTensor(tuple(_dim(each) for each in value.shape), dtype_name(value.dtype))
 
 
-def nodes_of(nodes: Iterable[Any]) -> Iterable[TorchNode]:
-    """Yield the operators of a graph."""
+def nodes_of(
+    nodes: Iterable[Any], graphs: Mapping[str, TorchGraph] = _NO_GRAPHS
+) -> Iterable[TorchNode]:
+    """Yield the operators of a graph; ``graphs`` are those inside, which are no operators.
+
+    Raises: IRKitError for another graph, or a tensor, inside.
+    """
     for node in nodes:
-        if node.op == "get_attr":
+        if node.op == "get_attr" and node.name not in graphs:
             raise IRKitError(f"{node.name}: a graph or tensor inside the graph is not supported")
         if node.op != "call_function":
             continue
@@ -95,6 +105,29 @@ def nodes_of(nodes: Iterable[Any]) -> Iterable[TorchNode]:
             file,
             line,
         )
+
+
+def _graphs_of(module: Any) -> dict[str, TorchGraph]:
+    """Return the graphs that the nodes of a module name, by the names of these nodes."""
+    found: dict[str, TorchGraph] = {}
+    for node in module.graph.nodes:
+        inner = getattr(module, str(node.target), None) if node.op == "get_attr" else None
+        if hasattr(inner, "graph"):
+            found[node.name] = _graph(inner)
+    return found
+
+
+def _graph(module: Any) -> TorchGraph:
+    graphs = _graphs_of(module)
+    nodes = list(module.graph.nodes)
+    (output,) = (node.args[0] for node in nodes if node.op == "output")
+    results = output if isinstance(output, (list, tuple)) else (output,)
+    return TorchGraph(
+        tuple(node.name for node in nodes if node.op == "placeholder"),
+        tuple(nodes_of(nodes, graphs)),
+        tuple(_argument(each) for each in cast("list[Any]", results)),
+        graphs,
+    )
 
 
 def _upper(bound: Any) -> int:
@@ -159,5 +192,9 @@ def _results(value: Any) -> tuple[TorchTensor, ...]:
 def _users_line(trace: str) -> tuple[str, int]:
     """Return the innermost place in a trace that is not PyTorch's own."""
     found = re.findall(r'File "([^"]+)", line (\d+)', trace)
-    own = [(file, int(line)) for file, line in found if "/site-packages/torch/" not in file]
+    own = [
+        (file, int(line))
+        for file, line in found
+        if "/site-packages/torch/" not in file and not file.startswith("<")
+    ]
     return own[-1] if own else ("", 0)

@@ -1,13 +1,22 @@
 """From a program of PyTorch's core operators to a graph function."""
 
 import operator as python
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from irkit.core import FormatError, IRKitError, IRModule, Span, UniqueNames
 from irkit.frontend.torch.aten_node import AtenNode, Found
+from irkit.frontend.torch.control_flow import CONTROL_FLOW
 from irkit.frontend.torch.convert import CONVERTERS
-from irkit.frontend.torch.program import NodeRef, TorchInput, TorchNode, TorchProgram, argument
+from irkit.frontend.torch.program import (
+    NodeRef,
+    TorchGraph,
+    TorchInput,
+    TorchNode,
+    TorchProgram,
+    argument,
+)
 from irkit.graph import Binding, Builder, TensorExpr, TensorType, Value, tensor_of, written_type
 from irkit.ir import Expr, Var, as_dtype, as_int, const, floordiv
 
@@ -50,13 +59,23 @@ def operator_name(target: str) -> str:
 def missing_operators(program: TorchProgram) -> dict[str, str]:
     """Return the operators without a converter, each with the first place that uses it."""
     found: dict[str, str] = {}
-    for node in program.nodes:
+    for node in _all_nodes(program):
         name = operator_name(node.target)
-        known = name in CONVERTERS or name in _IGNORED or name == "sym_size"
+        known = name in CONVERTERS or name in CONTROL_FLOW or name in _IGNORED or name == "sym_size"
         builtin = name.removeprefix("builtin.")
         if not known and builtin not in (*_ON_SIZES, *_CHECKS, "getitem"):
             found.setdefault(node.target, f"{node.file}:{node.line}" if node.file else node.name)
     return found
+
+
+def _all_nodes(program: TorchProgram) -> Iterator[TorchNode]:
+    """Yield the nodes of a program, and those of the graphs inside."""
+    yield from program.nodes
+    waiting = list(program.graphs.values())
+    while waiting:
+        graph = waiting.pop()
+        yield from graph.nodes
+        waiting += graph.graphs.values()
 
 
 def _check(program: TorchProgram) -> None:
@@ -91,6 +110,7 @@ class _Importer:
         for name, symbol in self.program.sizes.items():
             extent = self._dim(symbol)
             self.scope[name] = self.sizes.get(symbol, extent)
+        self.scope |= self.program.graphs
         for node in self.program.nodes:
             self._node(node)
         results, outputs, mutations = list[Value](), list[str](), list[str]()
@@ -110,7 +130,29 @@ class _Importer:
         order = sorted(range(len(results)), key=lambda at: self.program.outputs[at].kind != "user")
         attrs["outputs"] = tuple(outputs[at] for at in order)
         func = self.builder.finish(*(results[at] for at in order), **attrs)
-        return IRModule({"main": func})
+        return IRModule({"main": func, **self.builder.functions})
+
+    def value(self, tensor: TensorExpr) -> Value:
+        """Return the value of an expression, bound here."""
+        return self.binding.value(tensor)
+
+    def run_graph(
+        self, graph: TorchGraph, given: Sequence[Any], builder: Builder, span: Span
+    ) -> list[Value]:
+        """Import a graph inside of the program for these inputs, in a body; return its results."""
+        if len(given) != len(graph.inputs):
+            raise FormatError(f"a graph takes {len(graph.inputs)} inputs, and has {len(given)}")
+        inner = copy(self)
+        inner.builder = builder
+        inner.binding = self.binding if builder is self.builder else Binding(builder)
+        inner.scope = {**dict(zip(graph.inputs, given, strict=True)), **graph.graphs}
+        for node in graph.nodes:
+            inner._node(node)
+        results = [inner.scope.get(self._name(each)) for each in graph.outputs]
+        found = [each for each in results if isinstance(each, TensorExpr)]
+        if len(found) != len(results):
+            raise FormatError("a graph inside of the program returns what is no tensor of it")
+        return [inner.value(each) for each in found]
 
     def _name(self, value: Any) -> str:
         found = argument(value) if isinstance(value, dict) else value
@@ -165,7 +207,8 @@ class _Importer:
     def _convert(self, node: TorchNode, view: AtenNode, name: str) -> None:
         span = Span("torch", node.name, node.file, node.line)
         try:
-            found = CONVERTERS[name](view)
+            flow = CONTROL_FLOW.get(name)
+            found = CONVERTERS[name](view) if flow is None else flow(view, self, span)
         except IRKitError as error:
             if error.message.startswith("cannot import"):
                 raise error.__class__(error.message, hint=error.hint, span=span) from None

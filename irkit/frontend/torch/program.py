@@ -77,10 +77,21 @@ class TorchOutput(msgspec.Struct, frozen=True):
     target: str = ""
 
 
+class TorchGraph(msgspec.Struct, frozen=True):
+    """A graph inside a program, such as a side of a choice, with the graphs inside of it by the
+    names of their nodes."""
+
+    inputs: tuple[str, ...]
+    nodes: tuple[TorchNode, ...]
+    outputs: tuple[Any, ...]
+    graphs: "dict[str, TorchGraph]" = {}
+
+
 class TorchProgram(msgspec.Struct, frozen=True):
     """A whole program; ``ranges`` bounds the symbols, ``arrays`` holds the tensors of the model.
 
-    ``sizes`` are inputs that are no tensors but symbols.
+    ``sizes`` are inputs that are no tensors but symbols. ``graphs`` are those inside, by the names
+    of their nodes.
     """
 
     inputs: tuple[TorchInput, ...]
@@ -89,6 +100,7 @@ class TorchProgram(msgspec.Struct, frozen=True):
     ranges: dict[str, tuple[int, int]] = {}
     arrays: Mapping[str, NDArray[Any]] = {}
     sizes: Mapping[str, str] = {}
+    graphs: Mapping[str, TorchGraph] = {}
 
 
 class _StoredArray(msgspec.Struct, frozen=True):
@@ -104,6 +116,7 @@ class _StoredProgram(msgspec.Struct, frozen=True):
     outputs: tuple[TorchOutput, ...]
     ranges: dict[str, tuple[int, int]]
     arrays: dict[str, _StoredArray]
+    graphs: dict[str, TorchGraph] = {}
 
 
 def save_program(program: TorchProgram, path: str | Path) -> None:
@@ -117,7 +130,13 @@ def save_program(program: TorchProgram, path: str | Path) -> None:
         for name, array in program.arrays.items()
     }
     stored = _StoredProgram(
-        VERSION, program.inputs, program.nodes, program.outputs, program.ranges, arrays
+        VERSION,
+        program.inputs,
+        program.nodes,
+        program.outputs,
+        program.ranges,
+        arrays,
+        dict(program.graphs),
     )
     Path(path).write_bytes(msgspec.json.encode(stored))
 
@@ -131,7 +150,9 @@ def load_program(path: str | Path) -> TorchProgram:
         raise FormatError(f"{path} is not a program from PyTorch: {error}") from None
     if stored.version != VERSION:
         raise FormatError(f"{path} has version {stored.version}, expected {VERSION}")
-    return TorchProgram(stored.inputs, stored.nodes, stored.outputs, stored.ranges, arrays)
+    return TorchProgram(
+        stored.inputs, stored.nodes, stored.outputs, stored.ranges, arrays, graphs=stored.graphs
+    )
 
 
 def _array(stored: _StoredArray) -> NDArray[Any]:

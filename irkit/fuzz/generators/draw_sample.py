@@ -150,7 +150,8 @@ def _draw_text(picks: Picks) -> Sample:
 def _printed(picks: Picks) -> str:
     form = picks.below(8)
     if form in (5, 7):
-        return graph_script(graph_function(picks, whole=True)[0])
+        func, _, called = graph_function(picks, whole=True)
+        return "\n".join(map(graph_script, (func, *called.values())))
     if form == 6:
         return picks.pick(_FIXED)
     func = _draw_program(picks).ir

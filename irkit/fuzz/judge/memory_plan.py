@@ -10,6 +10,7 @@ from irkit.core import IRModule
 from irkit.graph import (
     GraphFunc,
     MemoryPlan,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -57,6 +58,8 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
         ]
         if isinstance(bind.step, Tuple):
             parts[bind.var] = tuple(parts.get(item, item) for item in bind.step.items)
+        elif isinstance(bind.step, Prefix):
+            parts[bind.var] = parts.get(bind.step.value, bind.step.value)
         elif isinstance(bind.step, TupleGet) and isinstance(
             kept := parts.get(bind.step.value), tuple
         ):

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import msgspec
 import numpy as np
 
-from irkit.core import IRKitError, IRModule, fresh, substitute
+from irkit.core import IRKitError, IRModule, fresh, substitute, walk
 from irkit.debug import Family, InputSet, all_moves
 from irkit.fuzz.generators.graphs.graph_samples import graph_results
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance, Unusable
@@ -19,6 +19,7 @@ from irkit.graph import (
     Body,
     Constant,
     GraphFunc,
+    GraphLoop,
     GraphStep,
     Lambda,
     TensorType,
@@ -62,10 +63,21 @@ GRAPH_FAMILIES: tuple[Family[Sample], ...] = (Family("graph", _parts, all_moves,
 def _graph_of(sample: Sample) -> GraphFunc | None:
     if isinstance(sample.ir, GraphFunc):
         return sample.ir
-    if isinstance(sample.ir, IRModule) and list(sample.ir.functions) == ["main"]:
-        (func,) = sample.ir.functions.values()
-        return func if isinstance(func, GraphFunc) else None
+    if isinstance(sample.ir, IRModule):
+        functions = sample.ir.functions
+        graphs = [each for each in functions.values() if isinstance(each, GraphFunc)]
+        found = functions.get("main")
+        return found if isinstance(found, GraphFunc) and len(graphs) == len(functions) else None
     return None
+
+
+def _with_functions(sample: Sample, func: GraphFunc) -> GraphFunc | IRModule:
+    """Return a graph with the functions of a sample that its loops call."""
+    if not isinstance(sample.ir, IRModule):
+        return func
+    called = {step.function for step in walk(func.body, GraphLoop)}
+    kept = {name: each for name, each in sample.ir.functions.items() if name in called}
+    return IRModule({"main": func, **kept}) if kept else func
 
 
 def _opened(func: GraphFunc) -> Iterator[GraphFunc]:
@@ -109,17 +121,19 @@ def _cut(
     params = tuple(param for param in func.params if param in needed)
     made = func.replace(params=(*params, *new), body=Body(tuple(reversed(kept)), result))
     try:
-        inputs = [_inputs(func, each, params, new) for each in sample.inputs]
+        program = _with_functions(sample, func)
+        inputs = [_inputs(func, program, each, params, new) for each in sample.inputs]
     except IRKitError:
         return None
-    if verify(made):
+    whole = _with_functions(sample, made)
+    if verify(whole):
         return None
     before = zip(inputs, sample.expected, sample.allowed, strict=True)
-    expected = [_expected(made, *each) for each in before]
+    expected = [_expected(whole, result, *each) for each in before]
     return msgspec.structs.replace(
         sample,
         kind="graphs",
-        ir=made,
+        ir=whole,
         inputs=tuple(inputs),
         expected=tuple(expected for expected, _ in expected),
         allowed=tuple(allowed for _, allowed in expected),
@@ -127,7 +141,8 @@ def _cut(
 
 
 def _expected(
-    func: GraphFunc,
+    program: GraphFunc | IRModule,
+    result: Value,
     inputs: InputSet,
     expected: tuple[Array, ...] | None,
     allowed: tuple[Tolerance, ...],
@@ -136,9 +151,9 @@ def _expected(
     those of the graph itself."""
     if expected is not None and inputs.kind in ("whole numbers", "fractions"):
         with suppress(Unusable):
-            found, limits = graph_results(func, inputs, whole=inputs.kind == "whole numbers")
+            found, limits = graph_results(program, inputs, whole=inputs.kind == "whole numbers")
             return found, tuple(None if each is None else each * _MORE for each in limits)
-    return None, _limits(expected, allowed) * _count(func.body.result)
+    return None, _limits(expected, allowed) * _count(result)
 
 
 def _count(result: Value) -> int:
@@ -162,11 +177,15 @@ def _limits(expected: object, allowed: tuple[Tolerance, ...]) -> tuple[Tolerance
 
 
 def _inputs(
-    func: GraphFunc, given: InputSet, params: tuple[Value, ...], new: tuple[Value, ...]
+    func: GraphFunc,
+    program: GraphFunc | IRModule,
+    given: InputSet,
+    params: tuple[Value, ...],
+    new: tuple[Value, ...],
 ) -> InputSet:
     values = dict(zip(func.params, given.args, strict=True))
     if new:
         with np.errstate(all="ignore"):
-            found = intermediates(func, given.copied(), [var.name for var in new])
+            found = intermediates(program, given.copied(), [var.name for var in new])
         values.update({var: np.array(found[var.name], order="C") for var in new})
     return InputSet(given.name, given.kind, tuple(values[var] for var in (*params, *new)))

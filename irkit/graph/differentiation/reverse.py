@@ -20,6 +20,7 @@ from irkit.graph.nodes import (
     GraphLoop,
     Invoke,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -104,7 +105,13 @@ class ReverseSweep:
                     span=bind.span,
                     hint="Unroll it, if the number of its iterations is known.",
                 )
-            case Op() | GraphIf() | GraphLoop() | Invoke() | Constant():
+            case Prefix() if self._reached(bind):
+                raise IRKitError(
+                    f"cannot differentiate {bind.var.name!r}: its number of rows is only known "
+                    "when it runs, and the gradient would need the others too",
+                    span=bind.span,
+                )
+            case Op() | GraphIf() | GraphLoop() | Invoke() | Constant() | Prefix():
                 pass
             case step:
                 raise IRKitError(

@@ -9,7 +9,7 @@ from typing import TypeAlias, Union
 
 import msgspec
 
-from irkit.core import IRKitError, IRModule, deep_recursion
+from irkit.core import IRKitError, IRModule, deep_recursion, substitute
 from irkit.graph.build import Builder
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import (
@@ -22,11 +22,13 @@ from irkit.graph.nodes import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
 )
 from irkit.graph.types import FuncType, TupleType, Type
+from irkit.ir import Var
 
 MAX_BINDINGS = 200_000
 """Calls of functions that call functions can double the program each time."""
@@ -101,6 +103,9 @@ class _Inliner:
         self.module = module
         self.calling = [name]
         self.count = 0
+        self.extents: dict[Var, Var] = {}
+        """The dimensions that prefixes bind, by those of the old program: new ones each time that a
+        body is copied again."""
 
     def body(self, body: Body, scope: InlineScope, builder: Builder) -> Inlined:
         for bind in body.bindings:
@@ -121,6 +126,13 @@ class _Inliner:
             case Op(name, args, attrs):
                 step = Op(name, tuple(_tensor(scope[arg], bind) for arg in args), attrs)
                 return _opened(builder, builder.emit(step, bind.var.name, span=bind.span))
+            case Prefix(extent, value, count):
+                again = extent in self.extents
+                self.extents[extent] = Var(extent.name) if again else extent
+                step = Prefix(
+                    self.extents[extent], _tensor(scope[value], bind), _tensor(scope[count], bind)
+                )
+                return builder.emit(step, bind.var.name, span=bind.span)
             case Tuple(items):
                 return tuple(scope[item] for item in items)
             case TupleGet(value, index):
@@ -142,7 +154,8 @@ class _Inliner:
                 number, flag = (_tensor(scope[each], bind) for each in (count, cond))
                 given = (tuple(_tensor(scope[v], bind) for v in some) for some in (state, others))
                 step = GraphLoop(function, number, flag, *given)
-                value = builder.emit(step, bind.var.name, type=bind.var.type, span=bind.span)
+                kind = self._declared(bind)
+                value = builder.emit(step, bind.var.name, type=kind, span=bind.span)
                 return _opened(builder, value)
             case Invoke():
                 return self._invoked(bind.step, scope, bind, builder)
@@ -150,6 +163,10 @@ class _Inliner:
                 raise IRKitError(
                     f"cannot inline {type(step).__name__} {bind.var.name!r}", span=bind.span
                 )
+
+    def _declared(self, bind: Bind) -> Type:
+        """Return the type of a binding that no step tells."""
+        return substitute(bind.var.type, self.extents) if self.extents else bind.var.type
 
     def _chosen(
         self,
@@ -202,7 +219,10 @@ class _Inliner:
         if not isinstance(target, GraphFunc):
             args = tuple(_tensor(scope[arg], bind) for arg in step.args)
             value = builder.emit(
-                Invoke(step.function, args), bind.var.name, type=bind.var.type, span=bind.span
+                Invoke(step.function, args),
+                bind.var.name,
+                type=self._declared(bind),
+                span=bind.span,
             )
             return _opened(builder, value)
         if target.name in self.calling or step.function in self.calling:

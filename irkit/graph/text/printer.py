@@ -27,6 +27,7 @@ from irkit.graph.nodes import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -48,7 +49,7 @@ from irkit.ir import (
 )
 
 STEP = "    "
-RESERVED = frozenset({"call", "apply", "op", "constant", "func", "loop"})
+RESERVED = frozenset({"call", "apply", "op", "constant", "func", "loop", "prefix"})
 
 
 def script(func: GraphFunc, *, names: Names | None = None) -> str:
@@ -219,6 +220,8 @@ class _Printer:
                 head = f"{quoted(function)}, {self.name(count)}, {self.name(cond)}"
                 parts = [sequence([self.name(each) for each in some]) for some in (state, others)]
                 return f"loop({head}, {', '.join(parts)})"
+            case Prefix(_, value, count):
+                return f"prefix({self.name(value)}, {self.name(count)})"
             case Tuple(items):
                 return sequence([self.name(item) for item in items])
             case TupleGet(value, index):

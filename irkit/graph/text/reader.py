@@ -13,7 +13,7 @@ from irkit.core import Attrs, Function, IRKitError, IRModule, Span
 from irkit.graph.function import GraphFunc
 from irkit.graph.infer import type_of
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphStep, Invoke, Lambda, Value
-from irkit.graph.text.step_reader import Constants, StepReader
+from irkit.graph.text.step_reader import Constants, StepReader, called_name
 from irkit.graph.types import Type
 from irkit.ir import ALIAS, DType, parse_module as parse_loops
 
@@ -344,6 +344,8 @@ class GraphReader(StepReader):
         tree = self.tree(f"{line} pass" if opens else line, indent)
         match tree, opens:
             case ast.AnnAssign(target=ast.Name() as to, annotation=kind, value=ast.expr() as v), _:
+                if isinstance(v, ast.Call) and called_name(v) == "prefix":
+                    self._suites[-1].dims += self.bind_dimensions(kind, {})
                 self._assign(to, self.type(kind), v)
             case ast.Assign(targets=[ast.Name(id=name)], value=value), _ if ALIAS.match(name):
                 self.scope[name] = self.part(value)

@@ -18,6 +18,7 @@ from irkit.graph.nodes import (
     GraphStep,
     Invoke,
     Op,
+    Prefix,
     Tuple,
     TupleGet,
     Value,
@@ -43,7 +44,7 @@ class StepReader(StmtReader):
         """Read a type: ``f32[n, 3]``, ``(f32[4], i64[()])``, ``func((f32[4],), f32[4])``."""
         if isinstance(node, ast.Tuple):
             return TupleType(tuple(self.type(item) for item in node.elts))
-        if isinstance(node, ast.Call) and _called(node) == "func":
+        if isinstance(node, ast.Call) and called_name(node) == "func":
             params, result = self.arguments(node, "func(types, type)")
             if not isinstance(params, ast.Tuple):
                 raise self.error("expected a tuple of types", params)
@@ -94,9 +95,11 @@ class StepReader(StmtReader):
                 )
 
     def _call(self, node: ast.Call, declared: Type | None) -> GraphStep:
-        name = _called(node)
+        name = called_name(node)
         if name == "constant":
             return Constant(self._constant(node, declared))
+        if name == "prefix" and len(node.args) == 2:
+            return self._prefix(node, declared)
         if name == "loop" and node.args and isinstance(node.args[0], ast.Constant):
             return self._loop(node)
         if name in ("op", "call"):
@@ -113,6 +116,12 @@ class StepReader(StmtReader):
         if name not in self.values:
             raise self.error(f"unknown operator or function {name!r}", node)
         return Apply(self.values[name], self._values(node.args))
+
+    def _prefix(self, node: ast.Call, declared: Type | None) -> Prefix:
+        extent = declared.shape[0] if isinstance(declared, TensorType) and declared.shape else None
+        if not isinstance(extent, Var):
+            raise self.error("the rows need a new dimension: y: f32[n, 3] = prefix(x, count)", node)
+        return Prefix(extent, self.use(node.args[0]), self.use(node.args[1]))
 
     def _loop(self, node: ast.Call) -> GraphLoop:
         match node.args:
@@ -200,7 +209,7 @@ class StepReader(StmtReader):
         return data
 
 
-def _called(node: ast.Call) -> str:
+def called_name(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 

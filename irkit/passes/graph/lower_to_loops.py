@@ -41,6 +41,7 @@ from irkit.graph import (
     Invoke,
     Lambda,
     Op,
+    Prefix,
     TensorType,
     Tuple,
     TupleGet,
@@ -129,7 +130,7 @@ class _Kernels:
 
 
 def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
-    if not any(isinstance(bind.step, (Op, Lambda)) for bind in func.body.bindings):
+    if not any(isinstance(bind.step, (Op, Lambda, Prefix)) for bind in func.body.bindings):
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
@@ -159,11 +160,22 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             bindings.append(bind.replace(step=kernels.reading_caches(step)))
         elif isinstance(step, (Constant, GraphIf, GraphLoop, Invoke, Tuple, TupleGet)):
             bindings.append(bind)
+        elif isinstance(step, Prefix):
+            bindings += _counted(kernels, step, bind)
         else:
             raise IRKitError(
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
             )
     return func.replace(body=Body(checks.first(bindings), func.body.result))
+
+
+def _counted(kernels: _Kernels, step: Prefix, bind: Bind) -> list[Bind]:
+    """Return a prefix behind a call that makes its number of rows, which the executor then reads:
+    so it is clear when the number is there, also where it comes from a choice or a loop."""
+    count = Value(f"{step.count.name}_read", step.count.type)
+    body = Body((Bind(count, Op("identity", (step.count,)), bind.span),), count)
+    read = Bind(count, _kernel(kernels, (step.count,), body, bind, (step.count,)), bind.span)
+    return [read, bind.replace(step=Prefix(step.extent, step.value, count))]
 
 
 def _single(bind: Bind) -> Body:

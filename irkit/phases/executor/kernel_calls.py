@@ -9,6 +9,7 @@ from irkit.graph import (
     GraphFunc,
     GraphLoop,
     Invoke,
+    Prefix,
     StatePair,
     TensorType,
     Value,
@@ -33,6 +34,9 @@ def check_calls(module: IRModule, main: GraphFunc) -> None:
     """
     problems = [str(problem) for problem in verify(module)]
     dims = {var: dim.name for var, dim in dimensions_of(main).items()}
+    graphs = [func for func in module.functions.values() if isinstance(func, GraphFunc)]
+    for step in (step for func in graphs for step in walk(func.body, Prefix)):
+        dims.setdefault(step.extent, f"{step.extent.name}_{len(dims)}")
     caches = caches_in(module, main)
     apart = list(_cache_problems(module, caches))
     problems += apart

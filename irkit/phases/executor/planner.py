@@ -29,6 +29,7 @@ from irkit.graph import (
     GraphIf,
     GraphLoop,
     Invoke,
+    Prefix,
     TensorType,
     Tuple,
     TupleGet,
@@ -42,6 +43,7 @@ from irkit.graph import (
     used_inside,
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
+from irkit.phases.executor.planned_prefixes import PlannedPrefixes
 from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
 from irkit.phases.executor.tensor_specs import (
     input_specs,
@@ -99,6 +101,7 @@ class _ExecutorPlanner:
         self.param_bytes = 0
         self.calls: list[KernelCall] = []
         self.regions: list[Region] = []
+        self.prefixes = PlannedPrefixes(self.sizes)
 
     def run(self) -> ExecutorPlan:
         inputs = input_specs(self.func, self.sizes)
@@ -124,7 +127,9 @@ class _ExecutorPlanner:
         for number, result in enumerate(results):
             if number in kept:
                 continue
-            memory = self.sizes.sum(memory, self._bytes(result), "the memory of a call")
+            memory = self.sizes.sum(memory, self._room(result), "the memory of a call")
+        capacities = self.prefixes.capacities(results)
+        steps, measured = self.prefixes.ordered_steps()
         return ExecutorPlan(
             inputs,
             outputs,
@@ -135,9 +140,11 @@ class _ExecutorPlanner:
             copies,
             tuple(self.regions),
             dims=tuple(dimensions_of(self.func).values()),
-            sizes=tuple(self.sizes.steps),
+            sizes=steps,
             memory=memory,
             state=state,
+            measured=measured,
+            capacities=capacities,
         )
 
     def _calls_of(self, func: GraphFunc, begin: Size) -> None:
@@ -148,6 +155,9 @@ class _ExecutorPlanner:
         slots, end = self._slots(func, begin)
         self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
         for bind in func.body.bindings:
+            if isinstance(bind.step, Prefix):
+                (count,), (whole,) = (self.tensors[v] for v in (bind.step.count, bind.step.value))
+                self.prefixes.measure(bind, bind.step, self._place(count), whole, self.calls)
             if not isinstance(bind.step, (Invoke, GraphIf, GraphLoop)):
                 continue
             results = self.tensors[bind.var]
@@ -161,11 +171,15 @@ class _ExecutorPlanner:
             else:
                 self._invoke(bind, bind.step, results, end)
 
+    def _place(self, tensor: StoredTensor) -> TensorPlace:
+        """Return where a tensor is; a prefix is where the whole is."""
+        return self.places[self.prefixes.whole(tensor)]
+
     def _branch(self, bind: Bind, step: GraphIf, end: Size) -> None:
         """Make the calls of both sides, which write to the same places."""
         number, begin = len(self.regions), len(self.calls)
         (cond,) = self.tensors[step.cond]
-        branch = Branch(self.places[cond], begin, begin, begin)
+        branch = Branch(self._place(cond), begin, begin, begin)
         self.regions.append(branch)
         made: list[int] = []
         for side in (step.then, step.otherwise):
@@ -197,7 +211,7 @@ class _ExecutorPlanner:
             kind = tensor.type
             if any(tensor is each for each in made[len(state) :]):
                 kind = TensorType(kind.shape[1:], kind.dtype)
-            room = self.sizes.aligned(self._bytes(tensor, kind), "the state of a loop")
+            room = self.sizes.aligned(self._room(tensor, kind), "the state of a loop")
             self.places[tensor] = TensorPlace("arena", end)
             end = self.sizes.sum(end, room, "the memory of a call")
         self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
@@ -216,9 +230,9 @@ class _ExecutorPlanner:
         loop = Repeat(
             begin,
             begin,
-            self.places[number],
-            self.places[count],
-            self.places[again],
+            self._place(number),
+            self._place(count),
+            self._place(again),
             tuple(self._copy(to, source) for to, source in initial),
             tuple(self._copy(to, source) for to, source in zip(state, made, strict=False)),
             tuple(map(self._row, rows, made[len(state) :])),
@@ -228,12 +242,12 @@ class _ExecutorPlanner:
         self.regions[first] = msgspec.structs.replace(loop, end=len(self.calls))
 
     def _copy(self, to: StoredTensor, source: StoredTensor) -> Copy:
-        return Copy(self.places[to], self.places[source], self._bytes(to))
+        return Copy(self._place(to), self._place(source), self._bytes(to))
 
     def _row(self, to: StoredTensor, source: StoredTensor) -> RowCopy:
         row = self._bytes(to, TensorType(to.type.shape[1:], to.type.dtype))
         rows = self.sizes.extent(to.type.shape[0], f"the rows of {to.name!r}")
-        return RowCopy(self.places[to], self.places[source], row, rows)
+        return RowCopy(self._place(to), self._place(source), row, rows)
 
     def _invoke(self, bind: Bind, step: Invoke, results: Sequence[StoredTensor], end: Size) -> None:
         """Call a kernel, or make the calls of a graph function in place of the call of that."""
@@ -255,7 +269,7 @@ class _ExecutorPlanner:
                 raise IRKitError(
                     f"function {target.name!r} does not compute {tensor.name!r}, which it returns"
                 )
-            self.places[tensor] = self.places[result]
+            self.places[tensor] = self._place(result)
         self._calls_of(target, end)
 
     def _bind(self, bind: Bind) -> None:
@@ -274,6 +288,10 @@ class _ExecutorPlanner:
             if var not in self.tensors:  # Otherwise its function is called again.
                 (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
                 self._param(tensor, step.data)
+        elif isinstance(step, Prefix):
+            (whole,) = self.tensors[step.value]
+            (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
+            self.prefixes.bind(step, tensor, whole)
         elif isinstance(step, (Invoke, GraphIf, GraphLoop)):
             self.tensors[var] = stored_tensors(var, computed=True)
         else:
@@ -310,10 +328,11 @@ class _ExecutorPlanner:
         """Place outputs so that kernels write them directly; return copies for the others."""
         copies: list[Copy] = []
         for number, tensor in enumerate(results):
-            if tensor.computed and tensor not in self.places:
-                self.places[tensor] = TensorPlace("output", number)
+            whole = self.prefixes.whole(tensor)
+            if whole.computed and whole not in self.places:
+                self.places[whole] = TensorPlace("output", number)
             else:
-                source = self.places[tensor]
+                source = self.places[whole]
                 copies.append(Copy(TensorPlace("output", number), source, self._bytes(tensor)))
         return tuple(copies)
 
@@ -334,7 +353,7 @@ class _ExecutorPlanner:
         }
         needed: dict[int, Size] = {}
         for room in memory.rooms:
-            size = self._bytes(tensors[room.value, room.item])
+            size = self._room(tensors[room.value, room.item])
             before = needed.get(room.number, size)
             needed[room.number] = self.sizes.largest(before, size, f"room {room.number}")
         begins: dict[int, Size] = {}
@@ -346,7 +365,7 @@ class _ExecutorPlanner:
 
     def _call(self, bind: Bind, step: Invoke, results: Sequence[StoredTensor]) -> None:
         tensors = [t for arg in step.args for t in self.tensors[arg]]
-        places = tuple(self.places[tensor] for tensor in (*tensors, *results))
+        places = tuple(self._place(tensor) for tensor in (*tensors, *results))
         node = bind.var.name if bind.span is None else str(bind.span)
         operators = self.operators.get(bind.var.name, ())
         kernel = self.module[step.function]
@@ -369,6 +388,10 @@ class _ExecutorPlanner:
         spec = tensor_spec(self.sizes, kind or tensor.type, tensor.name)
         what = f"the number of bytes of {tensor.name!r}"
         return self.sizes.bytes_of(spec.shape, tensor.type.dtype.bytes, what)
+
+    def _room(self, tensor: StoredTensor, kind: TensorType | None = None) -> Size:
+        """Return the most bytes that ``_bytes`` can be."""
+        return self._bytes(tensor, self.prefixes.at_most(kind or tensor.type))
 
     def _param(self, tensor: StoredTensor, data: ArrayData) -> None:
         spec = tensor_spec(self.sizes, tensor.type, tensor.name)

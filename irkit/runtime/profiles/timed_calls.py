@@ -13,6 +13,7 @@ from irkit.codegen import (
     KernelCall,
     TensorPlace,
     control_flow,
+    evaluate_sizes,
     symbol,
 )
 from irkit.runtime.call_sizes import CallSizes
@@ -32,8 +33,8 @@ class TimedCalls:
         self.plan = plan
         self.sizes = sizes
         self.library = library  # It owns the code.
-        self._steps = [self._step(call, addresses) for call in plan.calls]
         self._addresses = addresses
+        self._steps = [self._step(call, addresses) for call in plan.calls if not plan.measured]
         self._flow = list(control_flow(plan))
         self._where = {event: at for at, event in enumerate(self._flow)}
         self.started: list[list[int]] = [[] for _ in plan.calls]
@@ -62,11 +63,18 @@ class TimedCalls:
         at = 0
         while at < len(self._flow):
             what, number = self._flow[at]
+            if what == "measure":
+                at += 1
+                status = self._measure(number)
+                if status:
+                    return status
+                continue
             if what != "call":
                 at = self._next(what, number)
                 continue
             at += 1
-            kernel, args = self._steps[number]
+            call = self.plan.calls[number]
+            kernel, args = self._steps[number] if self._steps else self._step(call, self._addresses)
             start = now()
             status = kernel(*args)
             end = now()
@@ -77,6 +85,16 @@ class TimedCalls:
                 self.lasted[number].append(end - start)
         for copy in self.plan.copies:
             self._copy(copy)
+        return 0
+
+    def _measure(self, number: int) -> int:
+        """Bind a dimension as the executor does, and return the status that it would return."""
+        size = self.plan.measured[number]
+        found = ctypes.c_int64.from_address(self._at(size.count)).value
+        if not 0 <= found <= self.sizes.size(size.most):
+            return -(number + 1)
+        known = {**self.sizes.values(), size.name: found}
+        self.sizes.store(evaluate_sizes(size.steps, known))
         return 0
 
     def _next(self, what: FlowKind, number: int) -> int:

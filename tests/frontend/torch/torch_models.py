@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
 
 
@@ -289,6 +291,42 @@ def whole(low: int, high: int, *shape: int) -> Any:
     return torch.randint(low, high, shape)
 
 
+class Nested(nn.Module):
+    """A choice inside of a loop whose number of iterations is an input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x: Any, most: Any) -> Any:
+        def going(number: Any, x: Any) -> Any:
+            return (number < most) & (x.abs().sum() < 50)
+
+        def body(number: Any, x: Any) -> Any:
+            turned = torch.cond(
+                x.sum() > 0, lambda x: self.linear(x).tanh() - 1, lambda x: 2 * x.cos(), (x,)
+            )
+            return number + 1, x + turned
+
+        return torch.while_loop(going, body, (torch.zeros((), dtype=torch.int64), x))
+
+
+class Scanned(nn.Module):
+    """A recurrence over any number of rows, and a function of each row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, rows: Any, state: Any) -> Any:
+        def step(state: Any, row: Any) -> Any:
+            after = torch.tanh(self.linear(state) + row)
+            return after, after * 2
+
+        last, made = scan(step, state, rows, dim=0)
+        return last, map_rows(lambda row, last: torch.softmax(row * last, -1), made, last)
+
+
 Made = tuple[nn.Module, tuple[Any, ...]]
 MODELS: dict[str, Callable[[], Made]] = {
     "activations": lambda: (Function(activations), (floats(3, 5),)),
@@ -315,18 +353,20 @@ MODELS: dict[str, Callable[[], Made]] = {
     "multihead": lambda: (
         nn.TransformerEncoderLayer(8, 2, 12, batch_first=True, norm_first=True),
         (floats(2, 4, 8),)),
+    "nested": lambda: (Nested(), (floats(2, 3), torch.tensor(6))),
     "norms": lambda: (
         nn.Sequential(nn.GroupNorm(2, 4), nn.InstanceNorm2d(4, affine=True), nn.LayerNorm((3, 5)),
                       nn.RMSNorm(5)), (floats(2, 4, 3, 5),)),
     "products": lambda: (Function(products), (floats(2, 3, 4), floats(2, 4, 3))),
     "promotions": lambda: (Function(promotions), (floats(3), whole(-3, 4, 3))),
     "reductions": lambda: (Function(reductions), (floats(2, 3, 4),)),
+    "scanned": lambda: (Scanned(), (floats(20, 2, 3), floats(2, 3))),
     "symbolic": lambda: (nn.Sequential(nn.Linear(4, 6), nn.Unflatten(1, (2, 3)), nn.Softmax(-1),
                                        nn.Flatten(1)), (floats(3, 4),)),
     "vit": lambda: (ViT(8, 4, 8, 2, 1), (floats(2, 3, 8, 8),)),
 }  # fmt: skip
-DYNAMIC = {"symbolic"}
-"""Models whose first dimension is exported as a symbol."""
+DYNAMIC = {"scanned", "symbolic"}
+"""Models whose first dimension, that of the first input, is exported as a symbol."""
 
 
 def made(name: str) -> Made:
@@ -345,6 +385,6 @@ def exported(name: str) -> tuple[Any, nn.Module, tuple[Any, ...]]:
     model, inputs = made(name)
     dims = None
     if name in DYNAMIC:
-        dims = tuple({0: torch.export.Dim("batch", min=1, max=64)} for _ in inputs)
+        dims = ({0: torch.export.Dim("batch", min=1, max=64)}, *({} for _ in inputs[1:]))
     with torch.no_grad():
         return torch.export.export(model, inputs, dynamic_shapes=dims), model, inputs

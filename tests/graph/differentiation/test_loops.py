@@ -58,3 +58,14 @@ def test_a_loop_that_ends_when_it_runs_is_refused_by_name() -> None:
     module = IRModule({"main": parse(text), "step": parse(STEP.replace("LIMIT", "9.0"))})
     with pytest.raises(IRKitError, match="loop 'y' cannot be unrolled: the number of its iter"):
         gradient(module, wrt=["x"])
+
+
+def test_rows_whose_number_only_the_run_knows_are_refused_by_name() -> None:
+    text = """\
+def main(x: f32[4], n: i64[()]):
+    y: f32[k] = prefix(x, n)
+    s: f32[()] = sum(y, axes=(0,), keepdims=False)
+    return s
+"""
+    with pytest.raises(IRKitError, match="cannot differentiate 'y': its number of rows is only"):
+        gradient(IRModule({"main": parse(text)}), wrt=["x"])

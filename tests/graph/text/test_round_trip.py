@@ -55,6 +55,7 @@ def main(x: f32[n, 4], c: bool[()], m: f32[n + 1, k]):
     p: (f32[n, 4], (f32[n, 4],), ()) = (r, q, e)
     o: f32[n, 4] = p[0]
     h: i64[()] = call("kernel", o, k_1)
+    cut: f32[rows, 4] = prefix(o, h)
     l: (i64[()], f32[2], f32[n, 3]) = loop("step", h, c, (k_1,), (o, x))
     return o
 """.replace("    p: ", "    q: (f32[n, 4],) = (r,)\n    e: () = ()\n    p: ")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -209,34 +210,76 @@ def test_a_loop_keeps_its_state_and_its_rows(n: int) -> None:
             )
 
 
-def recurrent(operator: str, gates: int) -> onnx.ModelProto:
-    info, rng = helper.make_tensor_value_info, np.random.default_rng(3)
-    shapes = {"w": (1, gates * 4, 3), "r": (1, gates * 4, 4), "b": (1, gates * 8)}
-    weights = [
-        numpy_helper.from_array(rng.standard_normal(shape).astype("f"), name)
-        for name, shape in shapes.items()
-    ]
-    graph = helper.make_graph(
-        [helper.make_node(operator, ["x", *shapes], ["y", "h"], hidden_size=4)],
-        "g",
-        [info("x", onnx.TensorProto.FLOAT, ("seq", 2, 3))],
-        [info("y", onnx.TensorProto.FLOAT, None), info("h", onnx.TensorProto.FLOAT, (1, 2, 4))],
-        weights,
-    )
+RECURRENT = [
+    ("LSTM", 4),
+    pytest.param("GRU", 3, marks=pytest.mark.long),
+    pytest.param("RNN", 1, marks=pytest.mark.long),
+]
+
+
+def recurrent(
+    operator: str, weights: list[np.ndarray[Any, Any]], direction: str = "forward", *, lens: bool
+) -> onnx.ModelProto:
+    info = helper.make_tensor_value_info
+    named = [numpy_helper.from_array(each, name) for each, name in zip(weights, "wrb", strict=True)]
+    inputs = [info("x", onnx.TensorProto.FLOAT, ("seq", "batch", 3))]
+    inputs += [info("lens", onnx.TensorProto.INT32, ("batch",))] * lens
+    names = ["x", "w", "r", "b", *["lens"] * lens]
+    node = helper.make_node(operator, names, ["y", "h"], hidden_size=4, direction=direction)
+    outputs = [info(name, onnx.TensorProto.FLOAT, None) for name in ("y", "h")]
+    graph = helper.make_graph([node], "g", inputs, outputs, named)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-@pytest.mark.parametrize(("operator", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
-def test_a_sequence_of_any_length_is_looped_over(operator: str, gates: int) -> None:
-    proto = recurrent(operator, gates)
-    model = irkit.compile(proto, shapes={"x": ("seq in 1..64", 2, 3)}, keep_trace=False)
-    assert len(model.plan.regions) == 1
-    for length in (1, 5, 40):
-        x = np.random.default_rng(length).standard_normal((length, 2, 3)).astype("f")
-        expected = ReferenceEvaluator(proto).run(None, {"x": x})
-        found = model.run({"x": x}).values()
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, 1e-4, 1e-5)
+@pytest.mark.parametrize(("operator", "gates"), RECURRENT)
+def test_a_recurrence_of_any_length_runs_in_both_directions(operator: str, gates: int) -> None:
+    rng = np.random.default_rng(3)
+    shapes = ((2, gates * 4, 3), (2, gates * 4, 4), (2, gates * 8))
+    weights = [rng.standard_normal(shape).astype("f") for shape in shapes]
+    proto = recurrent(operator, weights, "bidirectional", lens=True)
+    model = irkit.compile(
+        proto, shapes={"x": ("seq in 1..64", "batch", 3), "lens": ("batch",)}, keep_trace=False
+    )
+    assert len(model.plan.regions) == 2
+    # The reference goes forwards over one sequence: so each is cut, and turned, by hand.
+    sides = [recurrent(operator, [each[at : at + 1] for each in weights], lens=False)
+             for at in (0, 1)]  # fmt: skip
+    references = [ReferenceEvaluator(side) for side in sides]
+    for length, lens in ((1, [1]), (6, [6, 2]), (21, [1, 20, 21])):
+        x = rng.standard_normal((length, len(lens), 3)).astype("f")
+        found = model.run({"x": x, "lens": np.array(lens, np.int32)})
+        for at, used in enumerate(lens):
+            for side, turn in enumerate((slice(None), slice(None, None, -1))):
+                y, h = references[side].run(None, {"x": x[:used, at : at + 1][turn]})
+                np.testing.assert_allclose(
+                    found["y"][:used, side, at], y[:, 0, 0][turn], 1e-4, 1e-5
+                )
+                assert not found["y"][used:, side, at].any()
+                np.testing.assert_allclose(found["h"][side, at], h[0, 0], 1e-4, 1e-5)
+
+
+def test_a_scan_of_any_length_goes_backwards() -> None:
+    info, f = helper.make_tensor_value_info, onnx.TensorProto.FLOAT
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "row"], ["t"]), helper.make_node("Identity", ["t"], ["u"])],
+        "body", [info(each, f, (2,)) for each in ("s", "row")],
+        [info(each, f, (2,)) for each in ("t", "u")],
+    )  # fmt: skip
+    node = helper.make_node(
+        "Scan", ["s", "x"], ["last", "sums"], body=body, num_scan_inputs=1,
+        scan_input_directions=[1], scan_output_directions=[1],
+    )  # fmt: skip
+    graph = helper.make_graph(
+        [node], "g", [info("s", f, (2,)), info("x", f, ("n", 2))],
+        [info("last", f, (2,)), info("sums", f, ("n", 2))],
+    )  # fmt: skip
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    model = irkit.compile(proto, shapes={"x": ("n in 0..90", 2)}, keep_trace=False)
+    for rows in (1, 3, 40):
+        x = np.random.default_rng(rows).integers(-9, 9, (rows, 2)).astype("f")
+        found = model.run({"s": np.ones(2, "f"), "x": x})
+        assert np.array_equal(found["last"], 1 + x.sum(0))
+        assert np.array_equal(found["sums"], 1 + x[::-1].cumsum(0)[::-1])
 
 
 def test_a_loop_over_a_dimension_stacks_a_row_for_each_step() -> None:

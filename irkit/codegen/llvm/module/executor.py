@@ -27,15 +27,19 @@ def emit_executor(plan: ExecutorPlan) -> str:
 
     It is ``i64 @irkit_run(ptr inputs, ptr outputs, ptr params, ptr arena, ptr sizes)`` and returns
     0, or the number of the call that failed, from 1, in the upper 32 bits and the status of the
-    kernel in the lower. ``sizes`` is a table of i64, in the order of ``plan.size_names``, of which
-    the caller fills in the dimensions and ``i64 @irkit_sizes(ptr sizes)`` the rest; that returns 0,
-    or the number of the step, from 1, that refuses the call.
+    kernel in the lower; less than 0, it is the negative of what ``measured_refusal`` takes.
+    ``sizes`` is a table of i64, in the order of ``plan.size_names``, of which the caller fills in
+    the dimensions and ``i64 @irkit_sizes(ptr sizes)`` the rest, but for what the run measures,
+    which the executor stores there; that returns 0, or the number of the step, from 1, that refuses
+    the call.
     """
     kernels = {call.kernel: call for call in plan.calls}
     lines = [_declaration(call) for call in kernels.values()]
     lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     lines += [f"declare i64 @llvm.s{each}.i64(i64, i64)" for each in ("min", "max")]
+    checked = [f"{kind}.with.overflow" for kind in _CHECKED.values()]
+    lines += [f"declare {{i64, i1}} @llvm.{each}.i64(i64, i64)" for each in checked]
     params = ", ".join(f"ptr %{name}" for name in (*_TABLES.values(), "sizes"))
     lines.append(f"define i64 @{ENTRY}({params}) {{")
     lines.append("entry:")
@@ -44,6 +48,8 @@ def emit_executor(plan: ExecutorPlan) -> str:
     for what, number in control_flow(plan):
         if what == "call":
             lines += _call(plan.calls[number], number, numbers, places)
+        elif what == "measure":
+            lines += _measured(plan, number, numbers, places)
         else:
             lines += _region(plan.regions[number], what, number, numbers, places)
     lines += [_copied(copy, numbers, places) for copy in plan.copies]
@@ -67,6 +73,45 @@ def _call(
         f"  %c{number} = or i64 %w{number}, {(number + 1) << 32}",
         f"  ret i64 %c{number}",
         f"next{number}:",
+    ]
+
+
+def _measured(
+    plan: ExecutorPlan, number: int, numbers: "_Numbers", places: dict[TensorPlace, str]
+) -> list[str]:
+    """Bind a dimension to the number that a kernel has made, and compute what depends on it."""
+    size, name = plan.measured[number], f"%d{number}"
+    at = plan.size_names.index(size.name)
+    numbers[size.name] = name
+    lines = [
+        f"  {name} = load i64, ptr {places[size.count]}",
+        *_stored_size(name, at),
+        f"  {name}.most = icmp ugt i64 {name}, {numbers[size.most]}",
+        *_refusing(f"{name}.most", name, number + 1),
+    ]
+    for place, step in enumerate(size.steps, 1):
+        refuse = _refusing(f"{name}.{place}.bad", f"{name}.{place}", number + 1 | place << 32)
+        lines += _size_step(step, numbers[step.a], numbers[step.b], f"{name}.{place}", refuse)
+        lines += _stored_size(f"{name}.{place}", at + place)
+        numbers[step.name] = f"{name}.{place}"
+    return lines
+
+
+def _refusing(bad: str, name: str, status: int) -> list[str]:
+    """Leave with the negative of a status where a bool is true."""
+    label = name[1:]
+    return [
+        f"  br i1 {bad}, label %refuse.{label}, label %go.{label}",
+        f"refuse.{label}:",
+        f"  ret i64 {-status}",
+        f"go.{label}:",
+    ]
+
+
+def _stored_size(name: str, at: int) -> list[str]:
+    return [
+        f"  {name}.at = getelementptr i64, ptr %sizes, i64 {at}",
+        f"  store i64 {name}, ptr {name}.at",
     ]
 
 
@@ -161,13 +206,18 @@ def _loaded_sizes(plan: ExecutorPlan, lines: list[str]) -> _Numbers:
     used = {size for call in plan.calls for size in (*call.scalars, *call.extents)}
     used |= {place.at for place in _places(plan)} | {copy.size for copy in _copies(plan)}
     used |= {size for loop in _loops(plan) for row in loop.rows for size in (row.size, row.rows)}
+    used |= {step for each in plan.measured for step in (each.most, *_operands(each.steps))}
     found = _Numbers()
-    for at, name in enumerate(plan.size_names):
+    for at, name in enumerate(plan.size_names[: len(plan.dims) + len(plan.sizes)]):
         if name in used:
             found[name] = f"%n{at}"
             lines.append(f"  %n{at}.at = getelementptr i64, ptr %sizes, i64 {at}")
             lines.append(f"  %n{at} = load i64, ptr %n{at}.at")
     return found
+
+
+def _operands(steps: Sequence[SizeStep]) -> list[Size]:
+    return [size for step in steps for size in (step.a, step.b)]
 
 
 def _loops(plan: ExecutorPlan) -> list[Repeat]:
@@ -182,7 +232,7 @@ def _copies(plan: ExecutorPlan) -> list[Copy]:
 
 def _places(plan: ExecutorPlan) -> list[TensorPlace]:
     used = [place for call in plan.calls for place in call.args]
-    used += [region.cond for region in plan.regions]
+    used += [region.cond for region in plan.regions] + [each.count for each in plan.measured]
     for loop in _loops(plan):
         used += [loop.number, loop.count]
         used += [place for row in loop.rows for place in (row.to, row.source)]
@@ -214,23 +264,20 @@ def _size_program(plan: ExecutorPlan) -> list[str]:
         lines.append(f"  %n{at} = load i64, ptr %n{at}.at")
     for number, step in enumerate(plan.sizes, 1):
         at = len(plan.dims) + number - 1
-        lines += _size_step(step, names[step.a], names[step.b], f"%n{at}", number)
+        refuse = [
+            f"  br i1 %n{at}.bad, label %bad{number}, label %good{number}",
+            f"bad{number}:",
+            f"  ret i64 {number}",
+            f"good{number}:",
+        ]
+        lines += _size_step(step, names[step.a], names[step.b], f"%n{at}", refuse)
         names[step.name] = f"%n{at}"
-        lines.append(f"  %n{at}.at = getelementptr i64, ptr %sizes, i64 {at}")
-        lines.append(f"  store i64 %n{at}, ptr %n{at}.at")
-    intrinsics = [f"{kind}.with.overflow" for kind in _CHECKED.values()]
-    declared = [f"declare {{i64, i1}} @llvm.{each}.i64(i64, i64)" for each in intrinsics]
-    return [*declared, *lines, "  ret i64 0", "}"]
+        lines += _stored_size(f"%n{at}", at)
+    return [*lines, "  ret i64 0", "}"]
 
 
-def _size_step(step: SizeStep, a: str, b: str, name: str, number: int) -> Sequence[str]:
-    """Compute one size, and leave with its number if it refuses the call."""
-    refuse = [
-        f"  br i1 {name}.bad, label %bad{number}, label %good{number}",
-        f"bad{number}:",
-        f"  ret i64 {number}",
-        f"good{number}:",
-    ]
+def _size_step(step: SizeStep, a: str, b: str, name: str, refuse: Sequence[str]) -> Sequence[str]:
+    """Compute one size; the lines ``refuse`` leave if ``name.bad`` is true."""
     if step.op in _CHECKED:
         function = f"@llvm.{_CHECKED[step.op]}.with.overflow.i64"
         return [

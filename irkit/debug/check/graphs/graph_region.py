@@ -21,13 +21,17 @@ from irkit.graph import (
     OPS,
     Constant,
     GraphIf,
+    GraphLoop,
     Invoke,
     Op,
+    Prefix,
     TensorType,
     Tuple,
     TupleGet,
     TupleType,
     Type,
+    arrays_of,
+    interpret_step,
     kernel_arguments,
     op_spec,
     tensors_in,
@@ -37,6 +41,8 @@ from irkit.ir import OutOfBounds, PrimFunc, StepLimit, Var, numpy_dtype
 MAX_ELEMENTS = 1 << 26
 KERNEL_STEPS = 5_000
 """Most steps of the interpreter for a kernel; native code runs the others."""
+LOOP_STEPS = 100_000
+"""Most steps of the interpreter for each kernel of a loop."""
 INTEGERS = (0, 3)
 Arrays = Array | tuple[Array, ...]
 
@@ -122,6 +128,8 @@ def _is_drawable(node: NumberedStep) -> bool:
     """Return True for a value that can be drawn, or that depends on nothing."""
     if not node.args:
         return True
+    if node.sizes:
+        return False
     return isinstance(node.type, TensorType) and node.type.dtype.is_float
 
 
@@ -140,7 +148,7 @@ class RegionRunner:
     ) -> None:
         self.known, self.seed = known, seed
         self.kind: InputKind = kind
-        self.sizes, self.given, self.worker = sizes, given, worker
+        self.sizes, self.given, self.worker = dict(sizes), given, worker
         self.redrawn: frozenset[int] = frozenset()  # Weights that are drawn all the same.
         self._drawn: dict[int, Array] = {}
         self._whole: dict[int, Arrays] = {}  # With given inputs, values are those of the graph.
@@ -169,7 +177,8 @@ class RegionRunner:
                     made[number] = self._array(number) if drawn else self._computed(number, made)
                     if wide:
                         made[number] = _wide(made[number])
-                for arg in self.known.nodes[number].args if made is not self._whole else ():
+                node = self.known.nodes[number]
+                for arg in (*node.args, *node.sizes) if made is not self._whole else ():
                     left[arg] -= 1
                     if not left[arg] and arg not in targets:
                         made.pop(arg, None)  # Activations of a large graph take memory.
@@ -208,12 +217,31 @@ class RegionRunner:
                 return _item(self.known.nodes[node.args[0]].type, given[0], index)
             case GraphIf():
                 return given[1] if bool(_one(given[0])) else given[2]
+            case Prefix():
+                return self._prefix(number, _one(given[0]), int(_one(given[1])))
+            case GraphLoop():
+                return self._loop(node, [_one(each) for each in given])
             case Invoke(name):
                 if node.kernel is None:
                     raise IRKitError(f"{name!r} is called, and is not known here")
                 return self._kernel(number, [_one(each) for each in given])
             case _:
                 raise IRKitError(f"{node.name!r} has no value that can be compared")
+
+    def _prefix(self, number: int, rows: Array, count: int) -> Array:
+        """Return the first rows, and note their number for what has that dimension."""
+        if not 0 <= count <= len(rows):
+            raise IRKitError(f"{self.known.nodes[number].name!r} takes {count} of {len(rows)} rows")
+        extents = [var for var, made in self.known.prefixes.items() if made == number]
+        self.sizes |= dict.fromkeys(extents, count)
+        return rows[:count]
+
+    def _loop(self, node: NumberedStep, given: Sequence[Array]) -> Arrays:
+        """Run a loop by the interpreter of graphs."""
+        assert node.loop is not None
+        module, bind = node.loop
+        found = interpret_step(module, bind, given, self.sizes, max_steps=LOOP_STEPS)
+        return tuple(arrays_of(found))
 
     def arguments(self, number: int, given: Sequence[Array]) -> Sequence[int | Array]:
         """Return the arguments of the loop function that computes a value, with results that are 0,
@@ -256,7 +284,7 @@ def _fan(shape: Sequence[int]) -> int:
 def _uses(known: GraphNumbering, inside: set[int]) -> dict[int, int]:
     left = dict.fromkeys(inside, 0)
     for number in inside:
-        for arg in known.nodes[number].args:
+        for arg in (*known.nodes[number].args, *known.nodes[number].sizes):
             left[arg] = left.get(arg, 0) + 1
     return left
 

@@ -124,16 +124,18 @@ class ScannedInputs:
     def slices_in(self, body: LoopBody) -> list[Value]:
         """Return the slices of an iteration, in its body."""
         builder, made = body.builder, list[Value]()
+        last = self.last_in(body) if any(self.backwards) else body.number
         for x, axis, back in zip(self.scanned, self.axes, self.backwards, strict=True):
             at = body.number
             if back:
-                at = builder.op("subtract", self.last_in(body), at, span=self.node.span)
+                at = builder.op("subtract", last, at, span=self.node.span)
             made.append(builder.op("take", x, at, axis=axis, span=self.node.span))
         return made
 
     def last_in(self, body: LoopBody) -> Value:
         """Return the number of the last iteration, in its body."""
         last = as_int(subtract(self.steps, 1))
-        if last is None:
-            raise self.node.fail("it goes backwards along an axis whose size is not known")
-        return self.node.constant_in(body.builder, np.array(last))
+        if last is not None:
+            return self.node.constant_in(body.builder, np.array(last))
+        one = self.node.constant_in(body.builder, np.array(1))
+        return body.builder.op("subtract", self.count(), one, span=self.node.span)

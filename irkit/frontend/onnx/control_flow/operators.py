@@ -9,6 +9,7 @@ import onnx
 
 from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
+from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows
 from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
@@ -202,7 +203,7 @@ def _kept_scan(node: OnnxNode, runner: GraphRunner, scanned: ScannedInputs) -> l
 def _placed(node: OnnxNode, rows: Value, axis: int, backwards: bool) -> Value:
     """Return rows along the first axis in the order and along the axis that are wanted."""
     if backwards:
-        rows = node.op("slice", rows, begins=(-1,), ends=(-INT64_MAX,), strides=(-1,), axes=(0,))
+        rows = reversed_rows(node, rows)
     at = node.axis(axis, node.rank(rows))
     order = list(range(1, node.rank(rows)))
     order.insert(at, 0)

@@ -1,5 +1,5 @@
 """RNN, GRU and LSTM: one set of operators for each step of the sequence, or a loop over a sequence
-whose length is only known at a call."""
+that is long, or whose length is only known at a call."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody
-from irkit.frontend.onnx.convert.shapes.size_kernels import shape_values
+from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows, shape_values
 from irkit.frontend.onnx.limits import MAX_STEPS
 from irkit.frontend.onnx.onnx_node import Converter, OnnxNode
 from irkit.graph import Value
@@ -150,9 +150,7 @@ def _run(
     batch_first = layout == 1
     if batch_first:
         x = node.op("transpose", x, axes=(1, 0, 2))
-    time, batch = node.dims(x)[0], node.extent(x, 1)
-    if isinstance(time, int) and time > MAX_STEPS:
-        raise node.fail(f"a sequence of {time} steps: up to {MAX_STEPS} are unrolled")
+    time = node.dims(x)[0]
     direction = node.text("direction", "forward")
     if direction not in ("forward", "reverse", "bidirectional"):
         raise node.fail(f"direction is {direction!r}")
@@ -164,19 +162,17 @@ def _run(
     finals: list[list[Value]] = []
     for at, back in enumerate(backwards):
         of = _direction(node, at, gates, hidden, defaults)
-        state = [_initial(node, 5 + each, at, batch, hidden, batch_first) for each in range(count)]
-        if isinstance(time, int):
+        state = [_initial(node, x, 5 + each, at, hidden, batch_first) for each in range(count)]
+        if isinstance(time, int) and time <= MAX_STEPS:
             outputs, state = _unrolled(of, x, state, step, back=back)
-        elif back:
-            raise node.fail("it goes backwards along an axis whose size is not known")
         else:
             inner = node.inside()
             rows = msgspec.structs.replace(
                 of, node=inner, functions=_functions(inner, at, defaults)
             )
-            outputs, state = _looped(node, rows, x, state, step)
+            outputs, state = _looped(node, rows, x, state, step, back=back)
         sequences.append(outputs)
-        finals.append([node.op("reshape", each, shape=(1, batch, hidden)) for each in state])
+        finals.append([node.op("expand_dims", each, axes=(0,)) for each in state])
     result = _joined(node, sequences, 1)
     states = [_joined(node, list(each), 0) for each in zip(*finals, strict=True)]
     if batch_first:
@@ -190,27 +186,31 @@ def _unrolled(
 ) -> tuple[Value, list[Value]]:
     """Return the outputs of all steps, each after the other, and the last state."""
     node = of.node
-    time, batch, _ = node.shape(x)
+    time = node.extent(x, 0)
     outputs: list[Value] = []
     for number in range(time):
         place = time - 1 - number if back else number
-        row = node.op("reshape", _rows(node, x, place, place + 1), shape=node.shape(x)[1:])
+        row = node.op("squeeze", _rows(node, x, place, place + 1), axes=(0,))
         output, state = _stepped(of, step, row, state, place)
-        outputs.append(node.op("reshape", output, shape=(1, 1, batch, of.hidden)))
+        outputs.append(node.op("expand_dims", output, axes=(0, 1)))
     return _joined(node, outputs[::-1] if back else outputs, 0), state
 
 
 def _looped(
-    node: OnnxNode, of: _Direction, x: Value, state: list[Value], step: _Step
+    node: OnnxNode, of: _Direction, x: Value, state: list[Value], step: _Step, *, back: bool
 ) -> tuple[Value, list[Value]]:
     """Do the same in a loop; the steps are made by the node of the direction."""
     made = LoopBody(node, state, of.node.builder)
-    row = of.node.op("take", x, made.number, axis=0)
-    output, after = _stepped(of, step, row, made.state, made.number)
     time = node.dims(x)[0]
     length = node.op("reshape", shape_values(node, x, (time,)), shape=())
+    place = made.number
+    if back:
+        place = of.node.op("subtract", of.node.op("subtract", length, 1), place)
+    row = of.node.op("take", x, place, axis=0)
+    output, after = _stepped(of, step, row, made.state, place)
     _, *found = made.finish(length, made.outer_true, made.true, after, [(output, time)])
-    return node.op("expand_dims", found[-1], axes=(1,)), found[:-1]
+    rows = reversed_rows(node, found[-1]) if back else found[-1]
+    return node.op("expand_dims", rows, axes=(1,)), found[:-1]
 
 
 def _stepped(
@@ -238,7 +238,7 @@ def _rows(node: OnnxNode, x: Value, low: int, high: int) -> Value:
 
 
 def _item(node: OnnxNode, x: Value, at: int) -> Value:
-    return node.op("reshape", _rows(node, x, at, at + 1), shape=node.shape(x)[1:])
+    return node.op("squeeze", _rows(node, x, at, at + 1), axes=(0,))
 
 
 def _direction(
@@ -256,11 +256,15 @@ def _direction(
 
 
 def _initial(
-    node: OnnxNode, number: int, at: int, batch: int, hidden: int, batch_first: bool
+    node: OnnxNode, x: Value, number: int, at: int, hidden: int, batch_first: bool
 ) -> Value:
+    """Return a state before the first step, for the batch of a sequence x."""
     given = node.optional(number)
     if given is None:
-        return node.constant(np.zeros((batch, hidden), node.numpy_type(node.input(0))))
+        batch = node.dims(x)[1]
+        if isinstance(batch, int):
+            return node.constant(np.zeros((batch, hidden), node.numpy_type(x)))
+        return node.op("full", x, shape=(-3, hidden), value=0, dtype=node.dtype(x))
     return _item(node, node.op("transpose", given, axes=(1, 0, 2)) if batch_first else given, at)
 
 

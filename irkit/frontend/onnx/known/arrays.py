@@ -11,7 +11,7 @@ from irkit.frontend.onnx.known.sizes import KnownSizes
 from irkit.frontend.onnx.limits import MAX_FOLDED
 from irkit.frontend.onnx.narrow_types import KEEPING, NarrowType
 from irkit.graph import TensorType, Value, op_spec
-from irkit.ir import PrimFunc, as_int, interpret, numpy_dtype
+from irkit.ir import Expr, Interval, PrimFunc, Var, as_int, bounds, interpret, numpy_dtype
 
 
 class KnownArrays(dict[Value, NDArray[np.generic]]):
@@ -67,6 +67,12 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
             results = [_zeros(value) for value in made]
             interpret(func, *[np.ascontiguousarray(self[arg]) for arg in args], *results)
             self.update(zip(made, results, strict=True))
+
+    def follow_prefix(self, made: Value, count: Value, extent: Var, most: Expr) -> None:
+        """Note a dimension that is only known during a run, and is at most ``most``."""
+        self._origins[made] = self.origin(count)
+        self.sizes.note(made)
+        self.sizes.ranges[extent] = Interval(0, bounds(most, self.sizes.ranges).high)
 
     def overflow(self, value: Value) -> Value | None:
         """Return the first value in the computation of this one that its type could not hold."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, equal
+from irkit.fuzz.generators.graphs.loops import Steps, loop as draw_loop, prefix
 from irkit.fuzz.generators.graphs.operators import DRAWS, conv, matmul, normalised
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.graph import Body, TensorType, TupleType, Value
@@ -224,6 +225,11 @@ def constant_operand(g: GraphValues, name: str) -> object:
     return made
 
 
+def loop(g: GraphValues, name: str) -> object:
+    """Repeat a body of a few steps."""
+    return draw_loop(g, Steps(_alike, _steps, _condition))
+
+
 FORMS: dict[str, Callable[[GraphValues, str], object]] = {
     "normalised_conv": normalised_conv,
     "reverse_or_transpose": reverse_or_transpose,
@@ -234,5 +240,7 @@ FORMS: dict[str, Callable[[GraphValues, str], object]] = {
     "let": let,
     "function": function,
     "branch": branch,
+    "loop": loop,
+    "prefix": prefix,
 }
 """The function that adds each form."""

@@ -5,11 +5,12 @@ types and attributes with the compiler, but not passes, tensor expressions, loop
 bounds of floats come from ``irkit.graph.interpret`` in f64.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from irkit.core import IRKitError, walk
+from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import InputSet, dim_size, draw_values
 from irkit.fuzz.generators.graphs.forms import FORMS, apply_form
 from irkit.fuzz.generators.graphs.meaning import meaning
@@ -21,6 +22,7 @@ from irkit.graph import (
     Bind,
     Body,
     GraphFunc,
+    GraphLoop,
     StatePair,
     TensorType,
     arrays_of,
@@ -46,23 +48,29 @@ _EXACT = tuple(name for name in DRAWS if name not in ROUNDING)
 def draw_graph(picks: Picks) -> Sample:
     """Draw a graph of up to 6 operators, its arguments, and passes over it."""
     whole = bool(picks.below(2))
-    func, ops = graph_function(picks, whole=whole)
+    func, ops, called = graph_function(picks, whole=whole)
     inputs = graph_arguments(func, picks, whole=whole)
-    expected, allowed = graph_results(func, inputs, whole=whole)
+    expected, allowed = graph_results(with_called(func, called), inputs, whole=whole)
     dtypes = {str(param.type.dtype) for param in func.params if isinstance(param.type, TensorType)}
     features = (
         *(f"op:{name}" for name in ops),
         *(f"dtype:{name}" for name in sorted(dtypes)),
-        *sorted({f"step:{type(bind.step).__name__}" for bind in walk(func.body, Bind)}),
+        *sorted(
+            {
+                f"step:{type(bind.step).__name__}"
+                for each in (func, *called.values())
+                for bind in walk(each.body, Bind)
+            }
+        ),
         *(("extent:symbolic",) if "=" in inputs.name else ()),
         f"rung:{'whole' if whole else 'fractions'} graph",
     )
-    pipeline = graph_pipeline(picks, func)
+    pipeline = graph_pipeline(picks, func, *called.values())
     paired = with_state_drawn(picks, func) if picks.one_in(3) else func
     features = (*features, *(("state",) if paired is not func else ()))
     return Sample(
         "graphs",
-        paired,
+        with_called(paired, called),
         pipeline,
         inputs=(inputs,),
         expected=(expected,),
@@ -71,8 +79,15 @@ def draw_graph(picks: Picks) -> Sample:
     )
 
 
-def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, ...]]:
-    """Make a graph function, and list its operators."""
+def with_called(func: GraphFunc, called: Mapping[str, GraphFunc]) -> GraphFunc | IRModule:
+    """Return a function, as a module if it needs others."""
+    return IRModule({"main": func, **called}) if called else func
+
+
+def graph_function(
+    picks: Picks, *, whole: bool
+) -> tuple[GraphFunc, tuple[str, ...], dict[str, GraphFunc]]:
+    """Make a graph function, list its operators, and return the functions that its loops call."""
     symbols = [Var(name) for name in ("n", "m")] if picks.one_in(8) else []
     names = _EXACT if whole else (*_EXACT, *ROUNDING)
     g = GraphValues(picks, whole=whole, names=names, symbols=symbols)
@@ -93,7 +108,14 @@ def graph_function(picks: Picks, *, whole: bool) -> tuple[GraphFunc, tuple[str, 
         for value in (*g.tuples, *results[:-1])
         if picks.one_in(5) or (value not in read and picks.below(4))
     ]
-    return g.builder.finish(*others, last), tuple(g.ops)
+    made = g.builder.finish(*others, last)
+    used = {step.function for step in walk(made.body, GraphLoop)}
+    called = {
+        name: func
+        for name, func in g.builder.functions.items()
+        if name in used and isinstance(func, GraphFunc)
+    }
+    return made, tuple(g.ops), called
 
 
 def with_state_drawn(picks: Picks, func: GraphFunc) -> GraphFunc:
@@ -128,7 +150,7 @@ def rung_of(*, whole: bool) -> Any:
 
 
 def graph_results(
-    func: GraphFunc, inputs: InputSet, *, whole: bool
+    func: GraphFunc | IRModule, inputs: InputSet, *, whole: bool
 ) -> tuple[tuple[Array, ...], tuple[Tolerance, ...]]:
     """Compute the results in NumPy, and the tolerance of each."""
     with np.errstate(all="ignore"):
@@ -154,13 +176,14 @@ def tolerance_of(own: Array, true: Array) -> Tolerance:
     return np.full(own.shape, most + _OWN_ERRORS * (errors.max() if errors.size else 0.0))
 
 
-def graph_pipeline(picks: Picks, func: GraphFunc) -> Pipeline:
+def graph_pipeline(picks: Picks, *funcs: GraphFunc) -> Pipeline:
     """Pick passes over graphs: the usual ones, or some left out or with other options; of those
     that make loops, only those that a graph of this kind can go through."""
-    nested = any(isinstance(bind.step, Body) for bind in walk(func.body, Bind))
+    nested = any(isinstance(bind.step, Body) for func in funcs for bind in walk(func.body, Bind))
     made = _usual(picks, nested=nested)
     extents = [
         dim
+        for func in funcs
         for value in (*func.params, *bindings_of(func))
         if isinstance(value.type, TensorType)
         for dim in value.type.shape

@@ -94,6 +94,8 @@ class GraphValues:
         fixed = len(known) == len(shape)
         if self.depth and not fixed:
             raise IRKitError("a body inside has no parameters, and the shape is not known")
+        if any(dim not in self.symbols for dim in shape if isinstance(dim, Var)):
+            raise IRKitError("a parameter cannot have the dimension of a prefix")
         if fixed and (self.depth or (self.params and self.picks.below(2))):
             return self.constant(self.numbers(known, dtype), bound)
         name = "xyzuvwpqrst"[len(self.params) % 11]
@@ -119,6 +121,10 @@ class GraphValues:
         """Make a constant of one number that broadcasts with any shape."""
         array = np.asarray([number]).astype(numpy_dtype(dtype))
         return self.constant(array, int(abs(number)) + 1)
+
+    def scalar_of(self, number: int) -> GraphTensor:
+        """Make an i64 that is no array."""
+        return self.constant(np.array(number, np.int64), abs(number) + 1)
 
     def dtype(self) -> str:
         """Pick a type, mostly a float type."""

@@ -1,6 +1,6 @@
 """Operators whose outputs are as large as their data make them.
 
-Reading order: compress, unique, non_max_suppression.
+Reading order: compress, unique, non_max_suppression, prefixes (how outputs are cut).
 
 Each is a loop function that fills room for the most elements, up to ``MAX_ROOM``, and counts those
 it finds: more than there is room for is an error at the call. Where the count is known on import,
@@ -13,6 +13,9 @@ from irkit.frontend.onnx.convert.data_dependent.compress import (
 )
 from irkit.frontend.onnx.convert.data_dependent.non_max_suppression import (
     non_max_suppression,
+)
+from irkit.frontend.onnx.convert.data_dependent.prefixes import (
+    prefixes as prefixes,
 )
 from irkit.frontend.onnx.convert.data_dependent.unique import (
     unique,

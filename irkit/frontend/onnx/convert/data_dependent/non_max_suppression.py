@@ -2,10 +2,13 @@
 
 import numpy as np
 
-from irkit.frontend.onnx.limits import MAX_ROOM
+from irkit.core import equal
+from irkit.frontend.onnx.convert.data_dependent.compress import room_for
+from irkit.frontend.onnx.convert.data_dependent.kernel_dims import KernelDims
+from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.graph import Value, tensor_type
-from irkit.ir import F32, I64, PrimFunc, parse
+from irkit.graph import Value, tensor_type, written
+from irkit.ir import F32, I64, PrimFunc, index, parse
 
 
 def non_max_suppression(node: OnnxNode) -> Counted:
@@ -19,16 +22,19 @@ def non_max_suppression(node: OnnxNode) -> Counted:
     boxes, scores = node.input(0), node.input(1)
     batches, count, four = _three(node, boxes, "boxes")
     others, classes, per_box = _three(node, scores, "scores")
-    if four != 4 or (others, per_box) != (batches, count):
+    pairs = ((four, 4), (others, batches), (per_box, count))
+    if any(not equal(index(a), index(b)) for a, b in pairs):
         raise node.fail(
-            f"boxes of shape {node.shape(boxes)} and scores of shape {node.shape(scores)} do not "
-            "fit together; expected [batches, boxes, 4] and [batches, classes, boxes]"
+            f"boxes of shape {written(node.type(boxes).shape)} and scores of shape "
+            f"{written(node.type(scores).shape)} do not fit together; expected [batches, boxes, 4] "
+            "and [batches, classes, boxes]"
         )
     most = count
     if node.is_known(2):
         given = node.array(2, "number of boxes for each class")
-        most = min(count, max(int(given.reshape(-1)[0]), 0)) if given is not None else 0
-    room = min(batches * classes * most, MAX_ROOM)
+        wanted_most = max(int(given.reshape(-1)[0]), 0) if given is not None else 0
+        most = node.clamped(wanted_most, count)
+    room = room_for(multiply(multiply(batches, classes), most))
     wanted = _number(node, 2, 0, "i64")
     overlap = _number(node, 3, 0.0, "f32")
     least = _number(node, 4, float("-inf"), "f32")
@@ -44,8 +50,8 @@ def non_max_suppression(node: OnnxNode) -> Counted:
     return Counted((selected,), (0,), found)
 
 
-def _three(node: OnnxNode, value: Value, what: str) -> tuple[int, int, int]:
-    shape = node.shape(value)
+def _three(node: OnnxNode, value: Value, what: str) -> tuple[Dim, Dim, Dim]:
+    shape = node.dims(value)
     if len(shape) != 3:
         raise node.fail(f"its {what} have rank {len(shape)}; expected 3")
     return (shape[0], shape[1], shape[2])
@@ -59,10 +65,12 @@ def _number(node: OnnxNode, at: int, default: float, dtype: str) -> Value:
 
 
 def _selection_kernel(
-    sizes: tuple[int, int, int], room: int, *, centred: bool, scored: bool
+    sizes: tuple[Dim, Dim, Dim], most: Dim, *, centred: bool, scored: bool
 ) -> PrimFunc:
     """Return a function that selects boxes one by one, and strikes out those that overlap them."""
-    batches, classes, count = sizes
+    named = KernelDims()
+    batches, classes, count = map(named, sizes)
+    room = named(most)
 
     def low(box: str, axis: int) -> str:
         if centred:

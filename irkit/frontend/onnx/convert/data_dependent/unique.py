@@ -1,10 +1,12 @@
 """Unique: each element or slice once."""
 
-import math
+from functools import reduce
 
+from irkit.frontend.onnx.convert.data_dependent.kernel_dims import KernelDims
+from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.graph import Value, tensor_type
+from irkit.graph import Value, tensor_type, written
 from irkit.ir import BOOL, F32, U8, DType, PrimFunc, parse
 
 
@@ -19,14 +21,15 @@ def unique(node: OnnxNode) -> Counted:
     if node.has("axis"):
         axis = node.axis(node.integer("axis"), node.rank(x))
     else:
-        x, axis = node.op("reshape", x, shape=(math.prod(node.shape(x)),)), 0
-    shape = node.shape(x)
-    rows, width = shape[axis], math.prod(shape[:axis] + shape[axis + 1 :])
-    if not rows:
-        raise node.fail(f"its input of shape {shape} has no elements")
-    if rows > MAX_ROOM:
+        x, axis = node.op("reshape", x, shape=(-1,)), 0
+    shape = node.dims(x)
+    rows = shape[axis]
+    width = reduce(multiply, (*shape[:axis], *shape[axis + 1 :]), 1)
+    if rows == 0:
+        raise node.fail(f"its input of shape {written(node.type(x).shape)} has no elements")
+    if isinstance(rows, int) and rows > MAX_ROOM:
         raise node.fail(f"its input has {rows} elements; up to {MAX_ROOM} are supported")
-    flat = _as_rows(node, x, axis, (rows, width))
+    flat = _as_rows(node, x, axis)
     types = [tensor_type((rows,), "i64")] * 3 + [tensor_type((1,), "i64")]
     kernel = _unique_kernel(rows, width, node.dtype(flat), bool(node.integer("sorted", 1)))
     first, inverse, counts, count = node.loops(kernel, flat, types=types)
@@ -34,23 +37,29 @@ def unique(node: OnnxNode) -> Counted:
     return Counted((taken, first, inverse, counts), (axis, 0, None, 0), count)
 
 
-def _as_rows(node: OnnxNode, x: Value, axis: int, shape: tuple[int, int]) -> Value:
+def _as_rows(node: OnnxNode, x: Value, axis: int) -> Value:
+    """Return a tensor as a matrix with a row for each place along an axis."""
     kind = node.dtype(x)
     if kind == BOOL:
         x = node.cast(x, U8)
     elif kind.is_float and kind.bits < F32.bits:
         x = node.cast(x, F32)
     order = (axis, *(each for each in range(node.rank(x)) if each != axis))
-    return node.op("reshape", node.op("transpose", x, axes=order), shape=shape)
+    moved = node.op("transpose", x, axes=order)
+    if node.rank(x) == 1:
+        return node.op("expand_dims", moved, axes=(1,))
+    return node.op("reshape", moved, moved, shape=(-2, -1))
 
 
-def _unique_kernel(rows: int, width: int, dtype: DType, in_order: bool) -> PrimFunc:
+def _unique_kernel(extent: Dim, length: Dim, dtype: DType, in_order: bool) -> PrimFunc:
     """Return a function that inserts each row into an ordered list, unless it is there already.
 
     A row has a number, by the order in which rows first occur; ``order`` lists the numbers of the
     rows in order. The place of a row is found by bisection, and those after it are moved.
     """
-    steps = rows.bit_length()
+    named = KernelDims()
+    rows, width = named(extent), named(length)
+    steps = extent.bit_length() if isinstance(extent, int) else 63
     less, more = "x[i, k] < x[first[order[middle]], k]", "x[i, k] > x[first[order[middle]], k]"
     if dtype.is_float:  # NaN is the largest, and equal to NaN.
         own, other = "isnan(x[i, k])", "isnan(x[first[order[middle]], k])"

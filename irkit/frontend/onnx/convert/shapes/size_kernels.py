@@ -4,7 +4,7 @@ place."""
 from collections.abc import Callable, Sequence
 
 from irkit.core import walk
-from irkit.frontend.onnx.known import Dim
+from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import TensorType, Value
 from irkit.ir import I64, DType, Expr, Var, convert, eq, index, select
@@ -31,6 +31,14 @@ def counted(node: OnnxNode, start: Dim, count: Dim, step: int, dtype: DType) -> 
         return convert(i[0] * step + start, dtype)
 
     return _kernel(node, "range", _sources(node, (start, count)), (count,), dtype, lambda _: at)
+
+
+def reversed_rows(node: OnnxNode, x: Value) -> Value:
+    """Emit the rows of a tensor, of which there can be any number, from the last to the first."""
+    rows = node.dims(x)[0]
+    if isinstance(rows, int):
+        return node.op("slice", x, begins=(-1,), ends=(-rows - 1,), strides=(-1,), axes=(0,))
+    return node.op("take", x, counted(node, subtract(rows, 1), rows, -1, I64), axis=0)
 
 
 def window(node: OnnxNode, x: Value, begins: Sequence[Dim], shape: Sequence[Dim]) -> Value:

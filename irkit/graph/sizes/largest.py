@@ -1,0 +1,61 @@
+"""The largest and the smallest that a size can be, over the dimensions that prefixes bind."""
+
+from collections.abc import Mapping
+
+from irkit.core import IRKitError, deep_recursion, walk
+from irkit.ir import I64, Add, Binary, Const, Expr, FloorDiv, Max, Min, Mul, Sub, Var, as_int
+
+
+@deep_recursion
+def largest(size: Expr, most: Mapping[Var, Expr]) -> Expr:
+    """Return the largest that ``size`` is, where each dimension of ``most`` is from 0 to the
+    expression given for it. The result may be larger than what is reached.
+
+    Raises: IRKitError for an expression that has no known limit.
+    """
+    return _limits(size, most)[1]
+
+
+def _limits(size: Expr, most: Mapping[Var, Expr]) -> tuple[Expr, Expr]:
+    if isinstance(size, Var) and size in most:
+        return Const(0, I64), most[size]
+    if not any(var in most for var in walk(size, Var)):
+        return size, size
+    if not isinstance(size, Binary):
+        raise _unlimited(size)
+    (low, high), (least, top) = _limits(size.a, most), _limits(size.b, most)
+    match size:
+        case Add():
+            return low + least, high + top
+        case Sub():
+            return low - top, high - least
+        case Min():
+            return Min(low, least), Min(high, top)
+        case Max():
+            return Max(low, least), Max(high, top)
+        case Mul() if _is_positive(size.a) and _is_positive(size.b):
+            return low * least, high * top
+        case Mul():
+            ends = [a * b for a in (low, high) for b in (least, top)]
+            return Min(Min(ends[0], ends[1]), Min(ends[2], ends[3])), Max(
+                Max(ends[0], ends[1]), Max(ends[2], ends[3])
+            )
+        case FloorDiv() if (as_int(size.b) or 0) > 0:
+            return low // size.b, high // size.b
+        case _:
+            raise _unlimited(size)
+
+
+def _is_positive(size: Expr) -> bool:
+    """Return True if nothing in an expression makes it negative: dimensions never are."""
+    return not any(isinstance(each, Sub) for each in walk(size, Binary)) and all(
+        (as_int(each) or 0) >= 0 for each in walk(size, Const)
+    )
+
+
+def _unlimited(size: Expr) -> IRKitError:
+    return IRKitError(
+        f"a size that is computed by {type(size).__name__} from a dimension which is only known "
+        "during a call has no known limit",
+        hint="Sizes of this kind are computed by +, -, *, min, max, and // by a number.",
+    )
