@@ -1,6 +1,7 @@
 """Schedules for what nobody scheduled: chosen by the structure of loops and a machine's sizes."""
 
 from irkit.autoschedule.auto_schedule import (
+    ERRORS as ERRORS,
     INTERNAL as INTERNAL,
     Directions as Directions,
     Rule as Rule,
