@@ -1,7 +1,7 @@
 """The pass machinery, generic in the IR.
 
 Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec and
-sub_pipeline), run, step; then registry and trace.
+sub_pipeline), run, step, verified_last; then registry and trace.
 
 Nothing here knows a node class: a ``Level`` says how one IR is verified, printed and compared. A
 ``Pass`` is equal by function and options, and pickles as ``module:qualname``. Each edit of a
