@@ -56,5 +56,6 @@ from irkit.autoschedule.threads import (
 from irkit.autoschedule.tiles import (
     Tile as Tile,
     is_merged as is_merged,
+    own_loops as own_loops,
     tile_of as tile_of,
 )
