@@ -85,5 +85,7 @@ from irkit.transform.trace.model import (
 )
 from irkit.transform.trace.trace_folder import (
     recorded as recorded,
+)
+from irkit.transform.verified_last import (
     run_recorded as run_recorded,
 )

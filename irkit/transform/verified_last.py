@@ -8,10 +8,45 @@ Passes from elsewhere are verified at once: those that are being written may mak
 passes after them need not cope with it.
 """
 
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+from irkit.core import Level
 from irkit.transform.define import AnyPass
 from irkit.transform.pipeline import Pipeline
-from irkit.transform.run import find_problems
+from irkit.transform.run import Apply, apply_here, find_problems
 from irkit.transform.step import IR
+from irkit.transform.trace.trace_folder import VARIABLE, recorded
+
+_T = TypeVar("_T")
+
+
+def run_recorded(
+    pipeline: Pipeline,
+    ir: IR,
+    cls: type[_T],
+    levels: Iterable[Level],
+    *,
+    apply: Apply = apply_here,
+) -> _T:
+    """Run a pipeline, record its steps if ``IRKIT_TRACE`` asks for it, and return the resulting
+    IR, which is of a class. If nobody can see the steps, what they make is verified at the end.
+
+    Raises: PassFailed.
+    """
+    if os.environ.get(VARIABLE) or apply is not apply_here:
+        written = recorded(pipeline.steps(ir, apply=apply), levels)
+        while True:
+            try:
+                next(written)
+            except StopIteration as stop:
+                result = stop.value
+                break
+    else:
+        result = run_verified_last(pipeline, ir)
+    assert isinstance(result, cls), type(result).__name__
+    return result
 
 
 def run_verified_last(pipeline: Pipeline, ir: IR) -> IR:

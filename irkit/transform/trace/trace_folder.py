@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from irkit.core import IRKitError, Level
-from irkit.transform.pipeline import Pipeline
-from irkit.transform.run import Apply, apply_here
-from irkit.transform.step import IR, Step
+from irkit.transform.step import Step
 from irkit.transform.trace.size_limits import MAX_FILE_BYTES
 from irkit.transform.trace.stream import TraceStream
-from irkit.transform.verified_last import run_verified_last
 
 VARIABLE = "IRKIT_TRACE"
 _T = TypeVar("_T")
@@ -34,33 +31,6 @@ def recorded(
     """
     folder = os.environ.get(VARIABLE)
     return _written(steps, _recording(folder), tuple(levels)) if folder else steps
-
-
-def run_recorded(
-    pipeline: Pipeline,
-    ir: IR,
-    cls: type[_T],
-    levels: Iterable[Level],
-    *,
-    apply: Apply = apply_here,
-) -> _T:
-    """Run a pipeline, record its steps if ``IRKIT_TRACE`` asks for it, and return the resulting
-    IR, which is of a class. If nobody can see the steps, what they make is verified at the end.
-
-    Raises: PassFailed.
-    """
-    if os.environ.get(VARIABLE) or apply is not apply_here:
-        written = recorded(pipeline.steps(ir, apply=apply), levels)
-        while True:
-            try:
-                next(written)
-            except StopIteration as stop:
-                result = stop.value
-                break
-    else:
-        result = run_verified_last(pipeline, ir)
-    assert isinstance(result, cls), type(result).__name__
-    return result
 
 
 def _written(
