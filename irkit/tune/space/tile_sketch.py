@@ -124,7 +124,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         return inside and size > 0 and size * tiles < self._size(at) and columns <= self._size(last)
 
     def cycles(self, setting: Setting) -> float:
-        copied = 0 if setting["copy"] < 0 else self.copies[setting["copy"]].elements
+        copied = 0 if setting["copy"] < 0 else self.copies[int(setting["copy"])].elements
         return 2 * copied / int(setting["lanes"]) + cycles_of_tile(
             self.work,
             self.machine,
@@ -146,7 +146,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             blocked, tiles = setting["block"]
             fits = lanes * vectors <= width
             if setting["copy"] >= 0:
-                self.copies[setting["copy"]].apply(sch, ref, lanes * vectors)
+                self.copies[int(setting["copy"])].apply(sch, ref, lanes * vectors)
                 block = sch.get(ref)
             shape = Tile(width, lanes, vectors, **sizes, fits=fits, blocked=blocked, tiles=tiles)
             apply_tile(sch, block, store, shape, merged=self.merged)
