@@ -13,6 +13,8 @@ from tests.draws import LONG
 from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
+# A mistake in a rule of the automatic schedule would only be a remark that no test reads.
+os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
 
 # The long run draws anew each time; the short one gives the same on each machine, however slow.
 settings.register_profile(

@@ -1,6 +1,7 @@
 """Schedules for what nobody scheduled: chosen by the structure of loops and a machine's sizes."""
 
 from irkit.autoschedule.auto_schedule import (
+    ERRORS as ERRORS,
     INTERNAL as INTERNAL,
     Directions as Directions,
     Rule as Rule,
@@ -55,5 +56,6 @@ from irkit.autoschedule.threads import (
 from irkit.autoschedule.tiles import (
     Tile as Tile,
     is_merged as is_merged,
+    own_loops as own_loops,
     tile_of as tile_of,
 )

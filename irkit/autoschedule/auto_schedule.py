@@ -8,6 +8,7 @@ schedule, so what it did is a trace that prints as Python. A rule that fails is 
 and leaves a remark, and the block keeps its loops.
 """
 
+import os
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -24,7 +25,7 @@ from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
 from irkit.autoschedule.tile_registers import schedule_tile_registers
-from irkit.core import Node, ScheduleError, remark
+from irkit.core import IRKitError, Node, ScheduleError, remark
 from irkit.ir import Block, PrimFunc, is_unscheduled, verify
 from irkit.schedule import BlockRef, Schedule
 
@@ -76,13 +77,14 @@ def _valid_schedule(func: PrimFunc, machine: Machine, fewest: int) -> Schedule |
         return None
     problems = verify(sch.func)
     if problems:
-        remark(func, f"left as written: {INTERNAL} the scheduled loops are invalid: {problems[0]}")
-        return None
+        raise IRKitError(f"the scheduled loops are invalid: {problems[0]}")
     return sch
 
 
 INTERNAL = "internal error:"
 """How remarks on what is a mistake in irkit, and not a limit of a rule, begin."""
+ERRORS = "IRKIT_SCHEDULE_ERRORS"
+"""The variable of the environment by which such mistakes are raised, if it is "raise"."""
 
 
 class Directions(msgspec.Struct, frozen=True):
@@ -190,8 +192,12 @@ def _attempt(sch: Schedule, work: Callable[[Schedule], None], at: Node, name: st
 
 
 def _reason(error: Exception) -> str:
+    """Return why a rule failed, for a remark. Raises: the error itself, if it is a mistake in irkit
+    and the environment asks for such."""
     if isinstance(error, ScheduleError):
         return error.message.split("\n", 1)[0]
+    if os.environ.get(ERRORS) == "raise":
+        raise error
     return f"{INTERNAL} {type(error).__name__}: {error}"
 
 

@@ -6,6 +6,7 @@ tile before it is stored.
 """
 
 import math
+from contextlib import nullcontext, suppress
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.machine import Machine
@@ -73,15 +74,19 @@ def merge_axes(sch: Schedule, block: Block, store: Store) -> BlockRef:
 def apply_tile(
     sch: Schedule, block: Block, store: Store, tile: Tile, *, merged: bool = False
 ) -> None:
-    """Schedule a reduction by a tile, of the axes that it has or, ``merged``, those it is given."""
+    """Schedule a reduction by a tile, of the axes that it has or, ``merged``, those it is given. It
+    may be computed in a loop of another stage."""
     ref = BlockRef(block.name)
     if merged:
         _apply(sch, ref, merge_axes(sch, block, store), tile)
+    elif len(sch.get_loops(ref)) > len(block.axes):
+        _apply(sch, ref, None, tile)
     else:
         _apply(sch, ref, epilogue_of(sch, block, store) or sch.cache_write(ref), tile)
 
 
-def _apply(sch: Schedule, ref: BlockRef, epilogue: BlockRef, tile: Tile) -> None:
+def _apply(sch: Schedule, ref: BlockRef, epilogue: BlockRef | None, tile: Tile) -> None:
+    """Apply a tile; without an ``epilogue``, each tile is copied to where it belongs."""
     block = sch.get(ref)
     store = only_store(block)
     assert store is not None
@@ -92,10 +97,16 @@ def _apply(sch: Schedule, ref: BlockRef, epilogue: BlockRef, tile: Tile) -> None
     _unstride(sch, block, store, tile)
     _turn(sch, block, store)
     far, reduced, inner = tile_loops(sch, block, tile)
-    sch.reverse_compute_at(epilogue, far)
-    sch.overcompute(ref, repeat=[] if tile.row < 0 else [_position(block, tile.row)])
+    inside = epilogue is None
+    if epilogue is None:
+        epilogue = sch.write_at(far, ref, store.buffer)
+    else:
+        sch.reverse_compute_at(epilogue, far)
+    with suppress(ScheduleError) if inside else nullcontext():  # Else guards stay, as masks.
+        sch.overcompute(ref, repeat=[] if tile.row < 0 else [_position(block, tile.row)])
     first = sch.decompose_reduction(ref, reduced[0]) if reduced else None
-    sch.set_scope(ref, "local")
+    if not inside:
+        sch.set_scope(ref, "local")
     for each in (ref, first):
         if each is not None:
             mark_tile(sch, each, len(inner))

@@ -79,10 +79,23 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
 }
 
+# Modules of processes that a verb will start: they are imported there while the verb is here.
+_FORKED = {"tune": ("irkit.phases.candidates", "irkit.tune")}
+
 
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        modules = _FORKED.get(args[0], ())
+        if modules and not {"-h", "--help"} & set(args):
+            from irkit.processes.fork_server import prepare_forks
+
+            prepare_forks(modules)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = VERBS.get(cmd_name)

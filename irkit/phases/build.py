@@ -179,7 +179,7 @@ def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pip
                 span=getattr(func, "span", None),
             )
         pipeline = pipelines.of(target, func, chosen)
-        loops[name] = run_recorded(pipeline.steps(func), PrimFunc, (LOOP_LEVEL,))
+        loops[name] = run_recorded(pipeline, func, PrimFunc, (LOOP_LEVEL,))
     if not loops:
         raise IRKitError("there is no function to build")
     return build_device_kernels(loops, target) if is_device else compile_functions(loops, target)

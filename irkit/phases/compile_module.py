@@ -36,7 +36,7 @@ from irkit.phases.schedule_choice import (
     with_auto_schedule,
 )
 from irkit.runtime import Model, PackageContents, has_parallel_loops, object_for
-from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded
+from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded, run_recorded
 from irkit.tune import Chosen
 
 # Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
@@ -143,9 +143,12 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         if by_kernel:
             trace = trace_for(func, options.records)
             passes = with_auto_schedule(lowering, chosen, fewest=0, trace=trace)
-        for step in recorded(passes.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
-            record(step)
-            func = step.after
+        if verify and not options.keep_trace:
+            func = run_recorded(passes, func, PrimFunc, (LOOP_LEVEL,), apply=apply)
+        else:
+            for step in recorded(passes.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
+                record(step)
+                func = step.after
         assert isinstance(func, PrimFunc)
         functions.append(func)
         if target.kind != "c":

@@ -69,13 +69,13 @@ def lower(
     if isinstance(ir, StageSchedule):
         func = scheduled(ir, args, name)
         ir = IRModule({func.name: func})
-        return run_recorded(chosen.steps(ir, apply=apply), type(ir), (LOOP_LEVEL,))
+        return run_recorded(chosen, ir, type(ir), (LOOP_LEVEL,), apply=apply)
     if args is not None or name is not None:
         raise IRKitError(
             "a function has its parameters and its name already",
             hint="Pass args and name with a schedule of tensors only.",
         )
-    return run_recorded(chosen.steps(ir, apply=apply), type(ir), (LOOP_LEVEL,))
+    return run_recorded(chosen, ir, type(ir), (LOOP_LEVEL,), apply=apply)
 
 
 def scheduled(ir: StageSchedule, args: Args | None, name: str | None) -> PrimFunc:

@@ -25,6 +25,9 @@ from irkit.processes.dask_executor import (
 from irkit.processes.fork import (
     run_in_fork as run_in_fork,
 )
+from irkit.processes.fork_server import (
+    prepare_forks as prepare_forks,
+)
 from irkit.processes.limits import (
     ONE_THREAD as ONE_THREAD,
     ChildDied as ChildDied,

@@ -30,7 +30,8 @@ LOST = -9
 
 
 class ForkRequest(msgspec.Struct):
-    """What the server is asked: to fork the child of a number, with settings, or to kill it."""
+    """What the server is asked: to fork the child of a number, with settings, or to kill it; or,
+    with the number 0, to import modules for those that it will fork."""
 
     number: int
     settings: ChildSettings | None = None
@@ -129,6 +130,13 @@ class ForkServer:
             _close(theirs)
         return ForkedProcess(self, number, (ours[0], ours[1], ours[2]))
 
+    def prepare(self, modules: Sequence[str]) -> None:
+        """Have the server import modules meanwhile. Raises: OSError if the server has ended."""
+        with self._lock:
+            wanted = set(modules) - self._known
+            self._known |= wanted
+        self.send(ForkRequest(0, modules=sorted(wanted)), ())
+
     def send(self, request: ForkRequest, descriptors: Sequence[int]) -> None:
         """Send a request with descriptors of files. Raises: OSError if the server has ended."""
         data = msgspec.msgpack.encode(request)
@@ -160,6 +168,15 @@ def fork_server() -> ForkServer | None:
         if server is None or not server.is_usable:
             server = _CURRENT.server = ForkServer()
         return server
+
+
+def prepare_forks(modules: Sequence[str]) -> None:
+    """Start the server of this process, if there can be one, and have it import modules of irkit
+    while this process does something else: the first child starts that much sooner."""
+    with suppress(OSError):  # Whoever needs a child will learn why there is none.
+        server = fork_server()
+        if server is not None:
+            server.prepare(modules)
 
 
 def receive_request(source: socket.socket) -> tuple[ForkRequest, list[int]]:

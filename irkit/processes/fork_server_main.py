@@ -8,6 +8,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
@@ -47,7 +48,9 @@ class _Server:
                     request, descriptors = receive_request(self.channel)
                 except (EOFError, ConnectionError):
                     return
-                if request.settings is None:
+                if request.number == 0:
+                    _import(request.modules)
+                elif request.settings is None:
                     self._kill(request.number)
                 else:
                     self._fork(request, request.settings, descriptors)
@@ -67,9 +70,7 @@ class _Server:
                 os.close(to)
 
     def _fork(self, request: ForkRequest, settings: ChildSettings, descriptors: list[int]) -> None:
-        for name in request.modules:
-            with suppress(Exception):  # The child imports it again, and says what is wrong.
-                importlib.import_module(name)
+        _import(request.modules)
         source, replies, status, errors, log = descriptors
         server = os.getpid()
         process = os.fork()
@@ -120,6 +121,12 @@ def serve_forks(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The owner handles interrupts.
     with socket.socket(fileno=descriptor) as channel:
         _Server(channel).run()
+
+
+def _import(modules: Sequence[str]) -> None:
+    for name in modules:
+        with suppress(Exception):  # The child imports it again, and says what is wrong.
+            importlib.import_module(name)
 
 
 def _wake(number: int, frame: FrameType | None) -> None:

@@ -1,14 +1,15 @@
 """The pass machinery, generic in the IR.
 
 Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec and
-sub_pipeline), run, step; then registry and trace.
+sub_pipeline), run, step, verified_last; then registry and trace.
 
 Nothing here knows a node class: a ``Level`` says how one IR is verified, printed and compared. A
 ``Pass`` is equal by function and options, and pickles as ``module:qualname``. Each edit of a
 pipeline builds a new one and checks facts and orders again; of a pass that runs several times, the
 first run counts for an order. After a pass only what changed is verified, and each fact in force is
-asked. The names a trace prints with are one table, so that an unchanged variable keeps its name. On
-a module, function passes go function by function, and a module pass is a barrier between them.
+asked; a run whose steps nobody sees is verified at its end. The names a trace prints with are one
+table, so that an unchanged variable keeps its name. On a module, function passes go function by
+function, and a module pass is a barrier between them.
 """
 
 from irkit.core import (
@@ -85,5 +86,7 @@ from irkit.transform.trace.model import (
 )
 from irkit.transform.trace.trace_folder import (
     recorded as recorded,
+)
+from irkit.transform.verified_last import (
     run_recorded as run_recorded,
 )

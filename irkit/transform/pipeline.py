@@ -11,7 +11,7 @@ from irkit.transform.define import AnyPass, Pass
 from irkit.transform.facts import Fact
 from irkit.transform.order import MissingFact, Order, PlacedPass, check_facts, check_order
 from irkit.transform.registry import Registry
-from irkit.transform.run import Apply, apply_here, facts_along, run_steps
+from irkit.transform.run import Apply, Verify, apply_here, facts_along, run_steps
 from irkit.transform.spec import render_spec
 from irkit.transform.step import IR, Step, functions_of
 
@@ -158,7 +158,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         self,
         ir: IR,
         *,
-        verify: bool = True,
+        verify: Verify = True,
         keep_applications: bool = False,
         time_rules: bool = False,
         disabled: Mapping[int, frozenset[int]] = _NOTHING,
@@ -168,7 +168,8 @@ class Pipeline(msgspec.Struct, frozen=True):
         """Run the passes, one step at a time; to stop early, stop iterating.
 
         Function passes run on each function of their class, one function after another. With
-        ``verify`` the level's rules and every fact in force are checked after each pass.
+        ``verify`` the level's rules and every fact in force are checked after each pass, or after
+        those for which it is true.
         ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
         ``time_rules`` measures each rule, for the reports of the step.
         Indices count from ``start``. ``apply`` runs one pass, for example in a separate process.
@@ -187,7 +188,7 @@ class Pipeline(msgspec.Struct, frozen=True):
             apply=apply,
         )
 
-    def run(self, ir: _IR, *, verify: bool = True, apply: Apply = apply_here) -> _IR:
+    def run(self, ir: _IR, *, verify: Verify = True, apply: Apply = apply_here) -> _IR:
         """Run all passes and return the resulting IR."""
         steps = self.steps(ir, verify=verify, apply=apply)
         while True:

@@ -34,12 +34,14 @@ from irkit.transform.step import (
 _IR = TypeVar("_IR", bound=Function | IRModule)
 # Runs a pass and returns its result: in this process, under a time limit, or in another process.
 Apply = Callable[[Attempt, Recorder], object]
+Verify = bool | Callable[[AnyPass], bool]
+"""Whether the IR is verified at the start and after each pass, or after which passes."""
 
 
 class _StepRunner(msgspec.Struct):
     level: Level
     passes: tuple[NumberedPass, ...]
-    verify: bool
+    verify: Verify
     keep: bool
     timed: bool
     disabled: Mapping[int, frozenset[int]]
@@ -47,6 +49,7 @@ class _StepRunner(msgspec.Struct):
     index: int
 
     def attempt(self, at: int, key: str, before: IR, facts: tuple[Fact, ...]) -> Attempt:
+        verify = self.verify
         return Attempt(
             level=self.level,
             passes=self.passes,
@@ -55,26 +58,31 @@ class _StepRunner(msgspec.Struct):
             function=key,
             before=before,
             facts=facts,
-            verify=self.verify,
+            verify=verify if isinstance(verify, bool) else verify(self.passes[at][2]),
             keep=self.keep,
             disabled=self.disabled.get(self.index, frozenset()),
         )
 
-    def problems(
-        self, ir: IR, facts: Iterable[Fact], before: IR | None = None, new: Iterable[Fact] = ()
-    ) -> tuple[Problem, ...]:
-        """List problems of the functions of this level; those unchanged since ``before`` are
-        checked only for ``new`` facts."""
-        old = [] if before is None else functions_of(before, self.level.functions)
-        known = {id(function) for function in old}
-        found: list[Problem] = []
-        for function in functions_of(ir, self.level.functions):
-            unchanged = id(function) in known
-            own = [] if unchanged else self.level.verify(function)
-            # Predicates of facts can rely on the verifier, so they skip an invalid function.
-            asked = new if unchanged else facts
-            found.extend(own or [p for fact in asked for p in _named(fact, function)])
-        return tuple(found)
+
+def find_problems(
+    level: Level,
+    ir: IR,
+    facts: Iterable[Fact],
+    before: IR | None = None,
+    new: Iterable[Fact] = (),
+) -> tuple[Problem, ...]:
+    """List problems of the functions of a level; those unchanged since ``before`` are checked only
+    for ``new`` facts."""
+    old = [] if before is None else functions_of(before, level.functions)
+    known = {id(function) for function in old}
+    found: list[Problem] = []
+    for function in functions_of(ir, level.functions):
+        unchanged = id(function) in known
+        own = [] if unchanged else level.verify(function)
+        # Predicates of facts can rely on the verifier, so they skip an invalid function.
+        asked = new if unchanged else facts
+        found.extend(own or [p for fact in asked for p in _named(fact, function)])
+    return tuple(found)
 
 
 def run_steps(
@@ -83,7 +91,7 @@ def run_steps(
     facts: tuple[Fact, ...],
     ir: IR,
     *,
-    verify: bool,
+    verify: Verify,
     keep: bool,
     timed: bool = False,
     disabled: Mapping[int, frozenset[int]],
@@ -166,7 +174,7 @@ def _check_input(
                     f"phase {phase}: '{p.name}' takes a module, found a single function",
                     hint=f"Give the pipeline IRModule({{{ir.name!r}: ...}}).",
                 )
-    problems = run.problems(ir, facts) if run.verify else ()
+    problems = find_problems(run.level, ir, facts) if run.verify else ()
     if problems:
         raise VerificationFailed(
             "the IR given to the pipeline is invalid", problems, hint=list_problems(problems)
@@ -193,7 +201,8 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         raise attempt.failure("signature", "it changed the signature", after)
     facts = attempt.facts_after
     try:
-        problems = run.problems(after, facts, before, p.gives) if run.verify else ()
+        new = p.gives
+        problems = find_problems(run.level, after, facts, before, new) if attempt.verify else ()
     except Exception as error:  # For example, a statement in place of an expression.
         what = f"the result cannot be verified: {type(error).__name__}: {error}"
         raise attempt.failure("problems", what, after) from error

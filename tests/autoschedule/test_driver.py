@@ -6,8 +6,8 @@ import pytest
 
 import irkit
 from irkit import te
-from irkit.autoschedule import GENERIC, INTERNAL, auto_schedule, automatic_schedule
-from irkit.core import Recorder, ScheduleError, recording, same
+from irkit.autoschedule import ERRORS, GENERIC, INTERNAL, auto_schedule, automatic_schedule
+from irkit.core import IRKitError, Recorder, ScheduleError, recording, same
 from irkit.ir import PrimFunc, as_scheduled, is_unscheduled, parse, script
 from irkit.schedule import BlockRef, Schedule
 
@@ -24,6 +24,12 @@ def remarks_of(work: Callable[[], object]) -> list[str]:
     with recording(recorder):
         work()
     return [each.text for each in recorder.remarks]
+
+
+@pytest.fixture(autouse=True)
+def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mistakes become remarks: all other tests have them raised."""
+    monkeypatch.delenv(ERRORS)
 
 
 def test_only_unscheduled_functions_are_touched() -> None:
@@ -62,6 +68,12 @@ def test_a_rule_that_fails_is_undone_and_becomes_a_remark(
     func = product()
     assert remarks_of(lambda: auto_schedule(func)) == [said]
     assert auto_schedule(func) is func
+    monkeypatch.setenv(ERRORS, "raise")
+    if isinstance(error, ScheduleError):
+        assert remarks_of(lambda: auto_schedule(func)) == [said]
+    else:
+        with pytest.raises(ValueError, match="oops"):
+            auto_schedule(func)
 
 
 def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +87,9 @@ def test_a_rule_that_makes_an_invalid_function_is_undone(monkeypatch: pytest.Mon
     (said,) = remarks_of(lambda: auto_schedule(func))
     assert said.startswith(f"left as written: {INTERNAL}")
     assert auto_schedule(func) is func
+    monkeypatch.setenv(ERRORS, "raise")
+    with pytest.raises(IRKitError, match="the scheduled loops are invalid"):
+        auto_schedule(func)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,12 @@ import numpy as np
 import pytest
 
 from irkit.processes import Child, ChildDied, Limits, isolate, run_in_fork
-from irkit.processes.fork_server import ForkedProcess, ForkServer, fork_server
+from irkit.processes.fork_server import (
+    ForkedProcess,
+    ForkServer,
+    fork_server,
+    prepare_forks,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the server")
 
@@ -38,6 +43,14 @@ def test_it_has_imported_what_this_process_has() -> None:
     with Child() as child:
         known = child.call(_modules)
     assert {name for name in sys.modules if name.startswith("irkit.")} <= known
+
+
+def test_it_imports_what_is_asked_for_before_there_is_a_child() -> None:
+    name = next(each for each in ("tabnanny", "zipapp", "pyclbr") if each not in sys.modules)
+    prepare_forks([name, "irkit.no_such_module"])
+    with Child() as child:
+        assert name in child.call(_modules)
+    assert name not in sys.modules
 
 
 def _modules() -> set[str]:

@@ -161,3 +161,14 @@ def test_arguments_that_a_template_does_not_take_are_explained(
 )
 def test_a_mistake_is_explained(args: list[str], message: str) -> None:
     assert message in said(*args, code=2)
+
+
+def test_processes_start_before_the_verb_is_imported_but_not_for_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("irkit.processes.fork_server.prepare_forks", asked.append)
+    said("tune", "--help")
+    assert not asked
+    CliRunner().invoke(irkit, ["tune", "there_is_none.py:f"])
+    assert asked == [("irkit.phases.candidates", "irkit.tune")]

@@ -67,8 +67,10 @@ def variants_of(
         if choice is not None:
             plan = msgspec.structs.replace(choice[1], cycles=0.0)
             found.setdefault((choice[0].is_turned, plan), _variant(choice[0], machine, plan, rows))
+    if not found:
+        return [estimates], []
     chosen = _few(list(found.values()))
-    return [each.estimates for each in chosen] or [estimates], _conditions(chosen, rows)
+    return [each.estimates for each in chosen], _conditions(chosen, rows)
 
 
 def _variant(product: MatrixProduct, machine: Machine, plan: Panels | Dots, rows: Var) -> Variant:

@@ -1,7 +1,7 @@
 """Register tiles of reductions that are no product of matrices.
 
-Reading order: axes (those that a tile is made of), tile (its sizes, by closed formulas), loops (a
-tile as schedule primitives).
+Reading order: axes (those that a tile is made of), tile (its sizes, by closed formulas), window
+(those of windows), loops (a tile as schedule primitives).
 """
 
 from irkit.autoschedule.tiles.axes import (
@@ -12,9 +12,12 @@ from irkit.autoschedule.tiles.axes import (
 from irkit.autoschedule.tiles.loops import (
     mark_epilogue as mark_epilogue,
     mark_tile as mark_tile,
+    own_loops as own_loops,
     tile_loops as tile_loops,
 )
 from irkit.autoschedule.tiles.tile import (
     Tile as Tile,
+)
+from irkit.autoschedule.tiles.window import (
     tile_of as tile_of,
 )

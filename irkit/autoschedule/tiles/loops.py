@@ -6,8 +6,8 @@ from irkit.autoschedule import threads
 from irkit.autoschedule.structure import divides, spatial_axes
 from irkit.autoschedule.tiles.tile import Tile
 from irkit.core import ScheduleError
-from irkit.ir import Block, as_int
-from irkit.schedule import BlockRef, LoopRef, Schedule
+from irkit.ir import Block, as_int, linear
+from irkit.schedule import BlockRef, LoopRef, Schedule, variables
 
 _EVEN = 8
 """Iterations that are enough to distribute evenly among threads."""
@@ -20,9 +20,13 @@ def tile_loops(
     tile.
 
     A last, partial tile overlaps the one before it where that is legal and leaves loops enough for
-    the threads, and is guarded elsewhere.
+    the threads, and is guarded elsewhere. Loops around those of the block's axes stay as they are.
+
+    Raises: ScheduleError if each axis has not a loop of its own.
     """
-    loops = sch.get_loops(BlockRef(block.name))
+    loops = own_loops(sch, block)
+    if loops is None:
+        raise ScheduleError(f"an axis of block {block.name!r} has no loop of its own", at=block)
     by_axis = list(zip(block.axes, loops, strict=True))
     spatial = [loop for axis, loop in by_axis if axis.kind == "spatial"]
     reduced = [loop for axis, loop in by_axis if axis.kind == "reduce"]
@@ -69,6 +73,23 @@ def tile_loops(
         sch.reorder(*(loop for _, loop in nest[number + 1 :]), *reduced, *inside)
     inner = [loop for other in _inside_out(low, tile) for loop in low[other]]
     return nest[-1][1], reduced, inner
+
+
+def own_loops(sch: Schedule, block: Block) -> list[LoopRef] | None:
+    """Return the innermost loops around a block if there is one for each axis, in their order, and
+    no other; loops around them may say where an axis begins."""
+    loops = sch.get_loops(BlockRef(block.name))
+    count = len(block.axes)
+    outer, own = {loop.var for loop in loops[:-count]}, loops[-count:]
+    if len(own) < count:
+        return None
+    for axis, loop in zip(block.axes, own, strict=True):
+        form = linear(axis.binding)
+        if form is None or form.coefficient(loop.var) != 1:
+            return None
+        if not variables(axis.binding) <= {*outer, loop.var}:
+            return None
+    return own
 
 
 def _inside_out(low: dict[int, list[LoopRef]], tile: Tile) -> list[int]:

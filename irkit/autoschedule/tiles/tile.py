@@ -69,9 +69,11 @@ class Tile(msgspec.Struct, frozen=True):
         return self.rows * self.lines * self.vectors
 
 
-def tile_of(block: Block, store: Store, machine: Machine, estimates: Estimates) -> Tile | None:
-    """Choose a tile; None if the line is too short, or an extent is neither constant nor
-    estimated."""
+def register_tile(
+    block: Block, store: Store, machine: Machine, estimates: Estimates
+) -> Tile | None:
+    """Choose a tile that fills the registers; None if the line is too short, or an extent is
+    neither constant nor estimated."""
     spatial = spatial_axes(block)
     sizes = [estimate(axis.extent, estimates) for axis in block.axes]
     if not spatial or None in sizes:

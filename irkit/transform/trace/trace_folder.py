@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from irkit.core import IRKitError, Level
-from irkit.transform.step import IR, Step
+from irkit.transform.step import Step
 from irkit.transform.trace.size_limits import MAX_FILE_BYTES
 from irkit.transform.trace.stream import TraceStream
 
@@ -31,19 +31,6 @@ def recorded(
     """
     folder = os.environ.get(VARIABLE)
     return _written(steps, _recording(folder), tuple(levels)) if folder else steps
-
-
-def run_recorded(steps: Generator[Step, None, IR], cls: type[_T], levels: Iterable[Level]) -> _T:
-    """Run steps to their end, record them if ``IRKIT_TRACE`` asks for it, and return the resulting
-    IR, which is of a class."""
-    written = recorded(steps, levels)
-    while True:
-        try:
-            next(written)
-        except StopIteration as stop:
-            result = stop.value
-            assert isinstance(result, cls), type(result).__name__
-            return result
 
 
 def _written(

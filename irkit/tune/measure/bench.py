@@ -131,6 +131,7 @@ class Bench:
             seconds=seconds,
             stop_early=not full,
             paged=full and self._finals % 2 == 0,
+            all_inputs=full,
         )
         if full:  # In a fresh process, and with the arrays elsewhere than the time before.
             self._finals += 1

@@ -11,7 +11,7 @@ Thunk = Callable[[], object]
 CONFIDENCE = 0.95
 _SAMPLE_NS = 150_000
 """Shortest time of a sample: shorter functions are called several times for one."""
-_HOPELESS = 1.3
+_HOPELESS = 1.15
 """A candidate that was slower by this in every pair is given up."""
 _FEW, _SOME = 3, 6
 

@@ -14,6 +14,10 @@ _TRIES = 64
 _OTHER_STAGE = 0.25
 """Chance that a stage is placed otherwise than by the rules; less if there are many stages."""
 _OTHER_SKETCH = 0.15
+_SELDOM = frozenset({"copy", "fuse"})
+"""Knobs that pay for few tasks."""
+_AS_USUAL = 0.75
+"""Chance that such a knob keeps its first value, which changes nothing."""
 
 
 def sampled(space: Space, rng: Random) -> Values:
@@ -150,10 +154,15 @@ def _drawn(group: Group, rng: Random) -> Values:
         return {}
     sketch = rng.choice(others)
     for _ in range(_TRIES):
-        setting = {knob: rng.choice(options) for knob, options in sketch.knobs.items()}
+        setting = {knob: _chosen(knob, options, rng) for knob, options in sketch.knobs.items()}
         if _legal(sketch, setting):
             return named(group, sketch, setting)
     return {}
+
+
+def _chosen(knob: str, options: tuple[Any, ...], rng: Random) -> Any:
+    usual = knob in _SELDOM and rng.random() < _AS_USUAL
+    return options[0] if usual else rng.choice(options)
 
 
 def _legal(sketch: Sketch, setting: Mapping[str, Any]) -> bool:

@@ -53,7 +53,8 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
             loops = sch.get_loops(BlockRef(block.name))
             if not loops or len(sch.get_child_blocks(loops[-1])) != 1:
                 raise ScheduleError(f"block {block.name!r} shares its loop with another one")
-            far, near, lane = _split(sch, loops[-1], [None, vectors, lanes], overlaps=rows == 1)
+            split = split_shifted if rows == 1 else Schedule.split
+            far, near, lane = split(sch, loops[-1], [None, vectors, lanes])
             unrolled = [near]
             if rows > 1:
                 if len(loops) < 2:
@@ -68,14 +69,11 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
         return pointwise
 
 
-def _split(
-    sch: Schedule, loop: LoopRef, factors: list[int | None], *, overlaps: bool
-) -> list[LoopRef]:
+def split_shifted(sch: Schedule, loop: LoopRef, factors: list[int | None]) -> list[LoopRef]:
     """Split a loop; a last tile overlaps the one before it where that is legal: such tiles stay in
     order."""
-    if overlaps:
-        with suppress(ScheduleError):
-            return sch.split(loop, factors, tail="shift")
+    with suppress(ScheduleError):
+        return sch.split(loop, factors, tail="shift")
     return sch.split(loop, factors)
 
 

@@ -22,6 +22,7 @@ from irkit.autoschedule import (
     epilogue_of,
     inline_stages,
     operations,
+    own_loops,
 )
 from irkit.core import ScheduleError
 from irkit.ir import Block, PrimFunc, as_int, verify
@@ -29,7 +30,7 @@ from irkit.schedule import BlockRef, Schedule, ScheduleTrace, only_store, reads_
 from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
 from irkit.tune.records import Values
 from irkit.tune.space.lanes_sketch import lanes_sketches
-from irkit.tune.space.pointwise_sketch import pointwise_sketches
+from irkit.tune.space.pointwise_sketch import pointwise_sketches, split_shifted
 from irkit.tune.space.product_sketches import product_sketches
 from irkit.tune.space.sketch import AutoSketch, Group, Sketch
 from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
@@ -39,6 +40,8 @@ from irkit.tune.templates import Template
 _SMALL = 0.02
 """Share of all operations below which nothing is decided about a block."""
 _MOST_STAGES = 6
+_STAGE_STRIPS = (4, 16, 64)
+"""Iterations of the reader's loop for which a stage is computed at once."""
 
 
 class Candidate(msgspec.Struct, frozen=True, eq=False):
@@ -103,8 +106,14 @@ class RuleSpace:
             readers = [] if store is None else reads_of(self.func, store.buffer)
             others = [each for each in readers if each.name != block.name]
             if store is not None and others and len(found) < _MOST_STAGES:
-                depth = min(len(sch.get_loops(BlockRef(others[0].name))), 3)
-                places = tuple(f"at {at}" for at in range(depth))
+                loops = [sch.loop(each) for each in sch.get_loops(BlockRef(others[0].name))][:3]
+                places = [f"at {at}" for at in range(len(loops))]
+                places += [
+                    f"at {at} by {size}"
+                    for at, loop in enumerate(loops[:2])
+                    for size in _STAGE_STRIPS
+                    if size < (as_int(loop.end) or 0)
+                ]
                 own = ("inline", "root") if block.init is None else ()
                 found[f"{block.name}.stage"] = ("auto", *own, *places)
         return found
@@ -278,7 +287,8 @@ def checked(sch: Schedule) -> Candidate:
 
 
 def _place_stages(sch: Schedule, moved: Mapping[str, str]) -> None:
-    """Inline stages, or compute them at a loop of the first that reads them."""
+    """Inline stages, or compute them at a loop of the first that reads them, or for a strip of its
+    iterations."""
     own = {key.removesuffix(".stage"): place for key, place in moved.items()}
     for name, place in own.items():
         if place == "inline":
@@ -289,10 +299,11 @@ def _place_stages(sch: Schedule, moved: Mapping[str, str]) -> None:
             ref = BlockRef(name)
             readers = sch.get_consumers(ref)
             loops = sch.get_loops(readers[0]) if readers else []
-            at = int(place.removeprefix("at "))
-            if at >= len(loops):
-                raise ScheduleError(f"block {name!r} has no reader inside {at + 1} loops")
-            sch.compute_at(ref, loops[at])
+            at, _, size = place.removeprefix("at ").partition(" by ")
+            if int(at) >= len(loops):
+                raise ScheduleError(f"block {name!r} has no reader inside {int(at) + 1} loops")
+            loop = loops[int(at)]
+            sch.compute_at(ref, split_shifted(sch, loop, [None, int(size)])[0] if size else loop)
 
 
 def _epilogue(sch: Schedule, block: Block) -> str:
@@ -317,10 +328,13 @@ def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: i
     shared = _shared_loops(sch, block)
     own: list[Sketch] = []
     if not shared:
-        own += [*product_sketches(block, machine), *tile_sketches(sch, block, machine)]
+        own += product_sketches(block, machine)
+    if not shared or own_loops(sch, block) is not None:
+        own += tile_sketches(sch, block, machine, shared)
+    if not shared:
         own += lanes_sketches(block, machine, threads)
     own += pointwise_sketches(block, machine, shared)
-    if shared and work.reduced:  # No rule schedules it there.
+    if shared and work.reduced:  # No standard rule schedules it there.
         return Group(block.name, (AutoSketch(machine.latency * _iterations(sch, block)), *own))
     usual = next((each.cycles(each.start) for each in own if each.start is not None), None)
     if usual is None:

@@ -23,6 +23,7 @@ from irkit.core import ScheduleError
 from irkit.ir import Axis, Block
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_tile, work_of_block
+from irkit.tune.space.copies import NO_COPY, OperandCopy, compute_producers_at, copies_of
 from irkit.tune.space.sketch import Knobs, Setting
 from irkit.tune.space.strips import STRIPS, strip_loop
 
@@ -36,6 +37,7 @@ _MOST_COPIES = 64
 _MOST_WHOLE = 320
 """Copies of a body of whole loops: neighbours share what they read, so each costs less."""
 _MOST_ORDERS = 6
+_MOST_FUSED = 3
 _BLOCKS = (2, 4, 8, 16, 32)
 """Tiles of a block, whose operands stay in a cache."""
 
@@ -45,6 +47,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
     reduction.
 
     A ``merged`` one has the axes that the automatic schedule makes first: a line is an image.
+    ``copies`` of what it reads may be kept in another layout, whole or for one tile after another.
     """
 
     work: TileWork
@@ -54,6 +57,8 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
     choices: dict[str, tuple[Any, ...]]
     merged: bool = False
     first: dict[str, Any] | None = None
+    copies: tuple[OperandCopy, ...] = ()
+    produced: bool = False
 
     @property
     def name(self) -> str:
@@ -77,6 +82,8 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         if rows > self._size(row) or lines > self._size(near) or (vectors - 1) * lanes >= width:
             return False
         if not (self._has_strip(setting) and self._has_block(setting)):
+            return False
+        if setting["fuse"] >= 0 and setting["copy"] < 0 and not self.produced:
             return False
         sums, unrolled = rows * lines * vectors, self._unrolled(setting)
         if sums > self.machine.vector_registers or not unrolled:
@@ -117,7 +124,8 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         return inside and size > 0 and size * tiles < self._size(at) and columns <= self._size(last)
 
     def cycles(self, setting: Setting) -> float:
-        return cycles_of_tile(
+        copied = 0 if setting["copy"] < 0 else self.copies[int(setting["copy"])].elements
+        return 2 * copied / int(setting["lanes"]) + cycles_of_tile(
             self.work,
             self.machine,
             self.spatial[-1],
@@ -137,6 +145,9 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             width = self.work.spatial[self.spatial[-1]]
             blocked, tiles = setting["block"]
             fits = lanes * vectors <= width
+            if setting["copy"] >= 0:
+                self.copies[int(setting["copy"])].apply(sch, ref, lanes * vectors)
+                block = sch.get(ref)
             shape = Tile(width, lanes, vectors, **sizes, fits=fits, blocked=blocked, tiles=tiles)
             apply_tile(sch, block, store, shape, merged=self.merged)
             made = sch.get(ref)
@@ -151,6 +162,10 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             reduced = {loop.var for loop in found}
             outer = loops[: [loop.var in reduced for loop in loops].index(True)]
             strip_loop(sch, outer, *setting["strip"])
+            if setting["fuse"] >= 0:
+                loops = sch.get_loops(ref)
+                outer = loops[: [loop.var in reduced for loop in loops].index(True)]
+                compute_producers_at(sch, ref, outer, int(setting["fuse"]))
             self._unroll(sch, found, setting)
 
         return tile
@@ -178,19 +193,27 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         return {order[-1]: times} if fits else {}
 
 
-def tile_sketches(sch: Schedule, block: Block, machine: Machine) -> list[TileSketch]:
-    """Return the sketches of a reduction; none if its sizes are not constant."""
-    found = [_tile_sketch(block, machine, merged=False)]
+def tile_sketches(
+    sch: Schedule, block: Block, machine: Machine, shared: int = 0
+) -> list[TileSketch]:
+    """Return the sketches of a reduction; none if its sizes are not constant. ``shared`` are the
+    loops around those of its axes."""
+    stages = [sch.get(each) for each in sch.get_producers(BlockRef(block.name))]
+    produced = not shared and any(stage.init is None for stage in stages)
+    found = [_tile_sketch(block, machine, merged=False, shared=shared, produced=produced)]
     store = only_store(block)
-    if store is not None and is_merged(block, store):
+    if store is not None and not shared and is_merged(block, store):
         trial = sch.copy()
         with suppress(ScheduleError):
             merge_axes(trial, block, store)
-            found.insert(0, _tile_sketch(trial.get(BlockRef(block.name)), machine, merged=True))
+            made = trial.get(BlockRef(block.name))
+            found.insert(0, _tile_sketch(made, machine, merged=True, produced=produced))
     return [each for each in found if each is not None]
 
 
-def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch | None:
+def _tile_sketch(
+    block: Block, machine: Machine, *, merged: bool, shared: int = 0, produced: bool = False
+) -> TileSketch | None:
     store, work = only_store(block), work_of_block(block)
     if store is None or work is None or not work.reduced or not work.spatial:
         return None
@@ -206,6 +229,7 @@ def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch 
     orders = min(math.factorial(len(work.reduced)), _MOST_ORDERS)
     last = len(names) - 1
     wide = [at for at, name in enumerate(names[:-1]) if work.spatial[name] > 1]
+    copies = () if merged or shared else copies_of(block, store)
     choices: dict[str, tuple[Any, ...]] = {
         "lanes": tuple(sorted({lanes, max(1, lanes // 2)})),
         "vectors": tuple(each for each in _VECTORS if (each - 1) * lanes < width),
@@ -216,13 +240,20 @@ def _tile_sketch(block: Block, machine: Machine, *, merged: bool) -> TileSketch 
         "order": tuple(range(orders)),
         "unroll": _UNROLLED,
         "strip": tuple(
-            [at, each] for at in (-1, *wide) for each in STRIPS if (at < 0) == (each == 1)
+            [at, each]
+            for at in (-1, *(() if shared else wide))
+            for each in STRIPS
+            if (at < 0) == (each == 1)
         ),
         "block": ([-1, 0], *([at, each] for at in (*wide, last) for each in _BLOCKS)),
+        "copy": (NO_COPY, *range(len(copies))),
+        "fuse": (-1, *range(min(len(names), _MOST_FUSED))) if produced or copies else (-1,),
     }
     usual = None if row_axis_of(block) is not None else tile_of(block, store, machine, {})
     first = None if usual is None else _setting_of(usual)
-    return TileSketch(work, machine, names, tuple(work.reduced), choices, merged, first)
+    return TileSketch(
+        work, machine, names, tuple(work.reduced), choices, merged, first, copies, produced
+    )
 
 
 def _setting_of(tile: Tile) -> dict[str, Any]:
@@ -236,6 +267,8 @@ def _setting_of(tile: Tile) -> dict[str, Any]:
         "unroll": -tile.unrolled or 1,
         "strip": [-1, 1],
         "block": [tile.blocked, tile.tiles],
+        "copy": NO_COPY,
+        "fuse": -1,
     }
 
 

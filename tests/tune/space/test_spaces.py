@@ -70,6 +70,16 @@ def nest(*extents: int) -> str:
     return r":\s+".join(rf"for \w+ in \w+\(0, {each}\)" for each in extents)
 
 
+def tiled(block: str, **knobs: object) -> dict[str, object]:
+    """Return decisions for a tile of one vector of eight lanes, but for ``knobs``."""
+    usual: dict[str, object] = {
+        "sketch": "tile", "lanes": 8, "vectors": 1, "row": -1, "rows": 1, "near": -1, "lines": 1,
+        "order": 0, "unroll": 1, "strip": [-1, 1], "block": [-1, 0], "copy": -1, "fuse": -1,
+    }  # fmt: skip
+    return {f"{block}.{knob}": value for knob, value in {**usual, **knobs}.items()}
+
+
+TILE = tiled("C")
 FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
     (
         product(16, 24, 6), 1,
@@ -89,14 +99,31 @@ FORCED: list[tuple[PrimFunc, int, dict[str, object], str]] = [
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 1, "Y.rows": 4, "Y.order": 1,
          "Y.near": -1, "Y.lines": 1, "Y.unroll": 1, "Y.strip": [0, 2],
-         "Y.block": [-1, 0]},
+         "Y.block": [-1, 0], "Y.copy": -1, "Y.fuse": -1},
         nest(3, 4, 2, 2),
     ),
     (
         convolution(2, 16, 6), 1,
         {"Y.sketch": "tile", "Y.lanes": 8, "Y.vectors": 1, "Y.row": 0, "Y.rows": 2, "Y.order": 1,
-         "Y.near": 1, "Y.lines": 2, "Y.unroll": -2, "Y.strip": [-1, 1], "Y.block": [1, 4]},
+         "Y.near": 1, "Y.lines": 2, "Y.unroll": -2, "Y.strip": [-1, 1], "Y.block": [1, 4],
+         "Y.copy": -1, "Y.fuse": -1},
         nest(2, 3, 4, 2, 2, 2) + r"[\s\S]*" + nest(2, 3, 3, 2, 2),
+    ),
+    (  # A copy in panels, of the whole operand, and one that each tile makes for itself.
+        nearest(5, 23, 6), 1, TILE | {"C.copy": 2}, r"B_global\[v1 // 8, v0, v1 % 8\]",
+    ),
+    (
+        nearest(5, 24, 6), 1, TILE | {"C.copy": 1, "C.fuse": 1},
+        r"for j_0 in serial\(0, 3\):\s+B_global = alloc",
+    ),
+    (  # Tiles of both products, for four rows after four.
+        chain(8, 16), 1,
+        {"T.stage": "at 0 by 4"} | tiled("T", row=0, rows=2) | tiled("Y", row=0, rows=2),
+        r"for i_0 in \w+\(0, 2\):[\s\S]*T_local = alloc[\s\S]*Y_local = alloc",
+    ),
+    (
+        blur(40), 1, {"across.stage": "at 0 by 16"},
+        r"min\(i_0 \* 16, \d+\)",
     ),
     (sums(6, 64), 1, {"S.sketch": "lanes", "S.vectors": 2, "S.parts": 1}, r"vectorized\(0, 8\)"),
     (sums(1, 96), 2, {"S.sketch": "lanes", "S.vectors": 1, "S.parts": 2}, r"parallel\(0, 2\)"),
@@ -215,7 +242,10 @@ def test_a_space_that_was_pickled_makes_the_same_loops() -> None:
 
 def test_a_stage_can_be_computed_where_it_is_read() -> None:
     space = task(blur(40)).space
-    assert space.stages["across.stage"] == ("auto", "inline", "root", "at 0", "at 1")
+    assert space.stages["across.stage"] == (
+        "auto", "inline", "root", "at 0", "at 1", "at 0 by 4", "at 0 by 16",
+        "at 1 by 4", "at 1 by 16",
+    )  # fmt: skip
     made = space.derive({"across.stage": "at 0"}).func
     assert results(made) == results(space.func)
     assert made.script() != space.derive({}).func.script()
