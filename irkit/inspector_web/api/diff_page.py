@@ -70,7 +70,7 @@ class _SentLines:
 
     def __init__(self, workspace: Workspace, left: RunStage, right: RunStage) -> None:
         self.colours = workspace.colours
-        self.ids = left.text.ids, right.text.ids
+        self.ids = left.ids, right.ids
         self.html: list[str] = []
         self.lines: tuple[dict[int, int], dict[int, int]] = {}, {}
         self._numbers: dict[int, int] = {}
@@ -138,4 +138,4 @@ def _send_around(sent: _SentLines, row: Row, count: int) -> None:
 
 def coloured_lines(workspace: Workspace, stage: RunStage, begin: int, end: int) -> list[str]:
     """Colour lines ``begin`` to ``end``, counted from 1, ``end`` included."""
-    return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])
+    return workspace.colours.lines(stage.ids[max(0, begin - 1) : end])

@@ -201,7 +201,7 @@ def line_info(stage: RunStage, line: int) -> LineInfo:
     return LineInfo(
         line=own,
         function=function,
-        code=run.texts.table.lines[int(stage.text.ids[line - 1])].strip(),
+        code=run.texts.table.lines[int(stage.ids[line - 1])].strip(),
         step=step,
         step_name=_step_name(run.trace, step),
         origins=[shown_link(link) for link in run.origins(stage.ir).of(line)],

@@ -46,7 +46,7 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
         # The pass itself stayed in the child; only its level is used here.
         attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
     )
-    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)
+    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions, texts=trace.texts)
     return LoadedTrace(
         shorter,
         recorded.title,

@@ -14,7 +14,7 @@ from irkit.inspector_web.runs.pass_source import PassSource
 from irkit.inspector_web.runs.steps import Filter, Steps
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.dump_text import TEXT_LEVEL
-from irkit.inspector_web.text.lines import LineTable
+from irkit.inspector_web.text.lines import Ids, LineTable
 from irkit.inspector_web.text.texts import Text, Texts
 from irkit.inspector_web.views.blame import Blame
 from irkit.inspector_web.views.graph_view import GraphView
@@ -108,7 +108,28 @@ class RunStage(msgspec.Struct, frozen=True, eq=False):
     run: Run
     step: int
     side: Literal["before", "after"]
-    ir: IR
+
+    @property
+    def is_of_failed_pass(self) -> bool:
+        """True if the stage is what the pass that failed was given."""
+        return self.step == len(self.run.trace)
+
+    @property
+    def ir(self) -> IR:
+        """Return the IR, which may have to be read from a file."""
+        if self.is_of_failed_pass:
+            failure = self.run.loaded.failure
+            assert failure is not None
+            return failure.before
+        step = self.run.trace[self.step]
+        return step.before if self.side == "before" else step.after
+
+    @property
+    def ids(self) -> Ids:
+        """Return the printed lines; the IR is only read if they are not in the file."""
+        if self.is_of_failed_pass:
+            return self.text.ids
+        return self.run.texts.ids(self.step, self.side)
 
     @property
     def ref(self) -> str:
