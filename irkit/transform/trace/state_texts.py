@@ -7,7 +7,7 @@ damage, another printer than that of this irkit, a file without it.
 
 import threading
 from array import array
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
