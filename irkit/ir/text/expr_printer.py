@@ -124,15 +124,16 @@ class ExprPrinter:
         return text
 
     def meeting(self, a: Expr, b: Expr, least: tuple[int, int] = (0, 0)) -> tuple[str, str]:
-        """Return the bare text of the operand that takes its type from the other one, which says
-        it; empty if it must say its own. Of two that consist of numbers, the first says it.
+        """Return the bare text of the operand that takes its type from the other one; empty if it
+        must say its own. Of two that consist of numbers, the first says it. (Where nothing says a
+        type, all of it is i64, as bare numbers are.)
 
         What binds less tightly than ``least`` is in parentheses.
         """
         if self.brief and a.dtype == b.dtype:
-            if _is_numbers(a) and not _is_numbers(b) and _says_type(b):
+            if _is_numbers(a) and not _is_numbers(b):
                 return _bare(a, least[0]), ""
-            if _is_numbers(b) and _says_type(a):
+            if _is_numbers(b):
                 return "", _bare(b, least[1])
         return "", ""
 
@@ -279,19 +280,6 @@ def _bare(expr: Expr, least: int) -> str:
     sign, left, right = _SIGNS[type(expr)]
     a, b = _bare(expr.a, left), _bare(expr.b, right)
     return enclosed(expr, f"{a}{sign}{b}", least) if a and b else ""
-
-
-def _says_type(expr: Expr) -> bool:
-    """Return True if the text of an expression says its type, whatever stands around it."""
-    cls: type[Any] = expr.__class__
-    if cls is Const:
-        return expr.dtype != I64 and not expr.dtype.is_bool
-    node: Any = expr
-    if cls in (Select, Conditional):
-        return _says_type(node.then) or _says_type(node.otherwise)
-    if isinstance(node, Binary) and not isinstance(node, Compare):
-        return _says_type(node.a) or _says_type(node.b)
-    return True
 
 
 def float_literal(value: float) -> str:
