@@ -70,9 +70,10 @@ class Trace(Sequence[Step]):
             texts=read.texts,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace file, complete or not at all."""
-        write_trace(path, self.steps, self.title, self.versions)
+    def save(self, path: str | os.PathLike[str], levels: Iterable[Level] = ()) -> None:
+        """Write a trace file, complete or not at all. ``levels`` are those of functions in modules
+        that no step is of."""
+        write_trace(path, self.steps, self.title, self.versions, levels)
 
     @overload
     def __getitem__(self, index: int) -> Step: ...
