@@ -102,25 +102,20 @@ def test_the_rest_runs_on_an_edited_module_and_verdicts_are_against_the_old_run(
 ) -> None:
     step = row_of(client, "lower-to-loops")
     text = text_of(client, step)["text"]
-    same = text.replace('y: f32[1, 8, 6, 6] = call("softmax", r)',
-                        'twice: f32[1, 8, 6, 6] = relu(r)\n'
-                        '    y: f32[1, 8, 6, 6] = call("softmax", twice)')  # fmt: skip
     found = re.search(r"= max\((.*), 0\.0\)", text)
     assert found is not None, text
     other = text.replace(found[0], f"= max({found[1]}, 1000.0)")
-    for edited, status in ((same, "exact"), (other, "differs")):
-        assert edited != text
-        info = edit(client, edited, step=step, go=True)
-        assert (info["state"], info["result"]["failed"]) == ("done", False), info["message"]
-        number = info["result"]["run"]
-        made = rows(client, number)
-        kernels = {row["function"] for row in rows(client) if row["level"] == "loop"}
-        assert (made[0]["name"], made[1]["name"]) == ("(edit)", "plan-memory")
-        assert {row["function"] for row in made if row["level"] == "loop"} == kernels
-        asked = {"kind": "verdicts", "arguments": {"run": number, "step": 0}}
-        job = client.post("/api/jobs", json=asked, headers=ORIGIN).get_json()["id"]
-        (verdict,) = until_over(client, job)["result"]["verdicts"]
-        assert verdict["status"] == status, verdict
+    info = edit(client, other, step=step, go=True)
+    assert (info["state"], info["result"]["failed"]) == ("done", False), info["message"]
+    number = info["result"]["run"]
+    made = rows(client, number)
+    kernels = {row["function"] for row in rows(client) if row["level"] == "loop"}
+    assert (made[0]["name"], made[1]["name"]) == ("(edit)", "plan-memory")
+    assert {row["function"] for row in made if row["level"] == "loop"} == kernels
+    asked = {"kind": "verdicts", "arguments": {"run": number, "step": 0}}
+    job = client.post("/api/jobs", json=asked, headers=ORIGIN).get_json()["id"]
+    (verdict,) = until_over(client, job)["result"]["verdicts"]
+    assert verdict["status"] == "differs", verdict
 
 
 @pytest.mark.parametrize(
