@@ -131,6 +131,16 @@ class Texts:
             return func.name
         return next((name for name, all_ in self._names.items() if all_.place_of(func) >= 0), None)
 
+    def states_of(self, ir: IR) -> list[State]:
+        """Return the states that a function, or the functions of a module, are."""
+        return [self._state_of(func) for _, func in functions_in(ir)]
+
+    def _state_of(self, func: Function) -> State:
+        name = self.history_of(func)
+        if name is None:
+            return State(GIVEN, id(func), lambda: func)
+        return self.histories[name][self._names[name].place_of(func)]
+
     def names_of(self, function: str) -> StateNames:
         """Return the names that the states of a function are printed with."""
         return self._names[function]
