@@ -6,6 +6,7 @@ in a state depend on it and the states before it, and not on which state was pri
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from irkit.core import Function, Level, Names, Node
 
@@ -22,8 +23,8 @@ class StateNames:
         self._read: list[Function] = []
         self._places: dict[int, int] = {}
         self._names = Names()
-        memos = (level.memo for level in levels.values() if level.memo is not None)
-        self._memo = next(memos, dict)()
+        memos = [level.memo for level in levels.values() if level.memo is not None]
+        self._memo: dict[Any, Any] = memos[0]() if memos else {}
         self._reached = 0
         self._replaced: list[tuple[int, int, tuple[Node, str]]] = []
 

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -57,7 +58,8 @@ class StoredTexts:
 
     def of(self, key: Hashable) -> StateText | None:
         """Return the text of the state with a key, if the file has it."""
-        if not isinstance(key, tuple) or len(key) != 2 or key[0] != self._owner:
+        pair = cast(tuple[object, ...], key) if isinstance(key, tuple) else ()
+        if len(pair) != 2 or pair[0] != self._owner or not isinstance(pair[1], int):
             return None
         with self._lock:
             end = 0
@@ -65,7 +67,7 @@ class StoredTexts:
                 # Frames within frames, which nobody writes, would take time that grows squared.
                 end = self._open(at) if at >= end else end
             self._waiting.clear()
-            found = self._known.get(key[1])
+            found = self._known.get(pair[1])
         return None if found is None else _text_of(*found)
 
     def _open(self, at: int) -> int:
