@@ -74,7 +74,7 @@ def graph_trace(folder: Path) -> Path:
 def frames(page: Page, address: str) -> None:
     """Time the frames while the picture of a graph is moved and zoomed."""
     page.goto(address)
-    page.wait_for_selector("#shows")
+    page.wait_for_selector("#overview:not([hidden])")
     page.goto(f"{address.split('?')[0]}#step=0&show=graph")
     page.wait_for_selector(".graph-picture")
     page.wait_for_timeout(1_000)

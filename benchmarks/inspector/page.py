@@ -41,12 +41,13 @@ def measure(page: Page, address: str, lines: int) -> None:
         page.wait_for_selector(".row.changed, .row.added, .row.removed")
 
     def whole() -> None:
-        page.click("#whole")
+        page.keyboard.press("x")
         page.wait_for_selector('.row[data-right="40"]')
 
     def numbered(line: int) -> None:
-        page.fill("#line", str(line))
-        page.press("#line", "Enter")
+        page.keyboard.press("l")
+        page.keyboard.type(str(line))
+        page.keyboard.press("Enter")
         page.wait_for_selector(f'.row.chosen[data-right="{line}"]')
 
     timed("the first difference", SECOND, first)

@@ -211,7 +211,7 @@ def _wanted(runs: tuple[Texts, Texts], pair: Pair, options: _Options) -> bool:
 def _compared(
     runs: tuple[Texts, Texts], at: tuple[int, int], side: Side, options: _Options, title: str
 ) -> Iterator[_Difference]:
-    left, right = (run.of(step, side).ids for run, step in zip(runs, at, strict=True))
+    left, right = (run.ids(step, side) for run, step in zip(runs, at, strict=True))
     table = runs[0].table
     found = (
         diff_up_to_names(left, right, table) if options.ignore_names else diff_lines(left, right)

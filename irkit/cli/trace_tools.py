@@ -142,7 +142,7 @@ class TraceTools:
             if pair.left is None or pair.right is None:
                 yield named
                 continue
-            texts = left.texts.of(pair.left).ids, right.texts.of(pair.right).ids
+            texts = left.texts.ids(pair.left), right.texts.ids(pair.right)
             found = diff_lines(*texts)
             if found.hunks:
                 yield named | {"removed": found.removed, "added": found.added}

@@ -139,7 +139,8 @@ class Level(msgspec.Struct, frozen=True):
 
     ``signature`` returns what passes must not change: a node, data, or a tuple of them. ``listing``
     prints like ``script`` and adds the line on which each node begins. ``symbols`` lists what a
-    function introduces, in the order in which names are assigned; it takes a memo or None.
+    function introduces, in the order in which names are assigned; it takes a memo or None, which
+    ``memo`` makes: what printing the same nodes again can use.
     ``codecs`` convert data that is not plain for trace files.
     """
 
@@ -152,6 +153,7 @@ class Level(msgspec.Struct, frozen=True):
     signature: Callable[[Any], object] | None = None
     listing: List | None = None
     symbols: Callable[[Any, Any], list[Node]] | None = None
+    memo: Callable[[], dict[Any, Any]] | None = None
     codecs: tuple[Codec, ...] = ()
 
     @property

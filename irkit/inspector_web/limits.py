@@ -29,6 +29,8 @@ MOST_BOXES = 500
 MOST_INSIDE, DEEPEST = 20 * MOST_BOXES, 40
 """Bindings in fused functions that are drawn one by one, and their nesting: functions that call
 others twice grow exponentially."""
+MOST_READ_FOR_LINE = 1_000_000
+"""Nodes that are read from a file to say where one line comes from: about eight seconds."""
 MOST_REMARKS = 200
 """Remarks of a step."""
 MOST_RULES = 50

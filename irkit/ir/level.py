@@ -12,6 +12,7 @@ from irkit.ir.expr import Const, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import Axis, Block, For, LoopKind, Region, Stmt, Store
 from irkit.ir.text.expr_printer import printed_classes
+from irkit.ir.text.memo import Memo
 from irkit.ir.text.names import symbols_in_order
 from irkit.ir.text.printer import listing, script
 from irkit.ir.text.reader import parse
@@ -39,6 +40,7 @@ LOOP_LEVEL = Level(
     signature=lambda func: func.params,
     listing=listing,
     symbols=symbols_in_order,
+    memo=Memo,
     codecs=(Codec("dtype", DType, str, dtype),),
 )
 

@@ -84,6 +84,10 @@ from irkit.transform.trace.channel import (
 from irkit.transform.trace.model import (
     Trace as Trace,
 )
+from irkit.transform.trace.state_names import (
+    StateNames as StateNames,
+    levels_by_class as levels_by_class,
+)
 from irkit.transform.trace.trace_folder import (
     recorded as recorded,
 )

@@ -24,6 +24,7 @@ def launched() -> Iterator[Browser]:
         flags = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
         browser = playwright.chromium.launch(executable_path=path, args=flags)
         yield browser
+        Watched.resting.clear()
         browser.close()
 
 
@@ -45,10 +46,16 @@ def served(inspection: Inspection) -> Generator[Server]:
         inspection.close()
 
 
+Look = tuple[int, int, Literal["light", "dark"]]
+"""Width and height of a page, and its colours."""
+
+
 class Watched:
     """A page, and all that must not happen on it."""
 
     open: ClassVar[list["Watched"]] = []
+    resting: ClassVar[dict[Look, list["Watched"]]] = {}
+    """Pages that tests are done with: a new one takes as long as loading one."""
 
     def __init__(
         self,
@@ -58,6 +65,7 @@ class Watched:
         theme: Literal["light", "dark"] = "light",
     ) -> None:
         size: ViewportSize = {"width": width, "height": height}
+        self.look: Look = width, height, theme
         self.context = browser.new_context(viewport=size, color_scheme=theme)
         self.page: Page = self.context.new_page()
         self.problems: list[str] = []
@@ -78,12 +86,39 @@ class Watched:
             if page.url.startswith(address):
                 page.close()
 
-    def close(self) -> None:
-        """Close all, and complain about what was seen."""
+    @classmethod
+    def of(cls, browser: Browser, look: Look) -> "Watched":
+        """Return a page that looks like a new one."""
+        resting = cls.resting.get(look)
+        if not resting:
+            return cls(browser, *look)
+        cls.open.append(resting[-1])
+        return resting.pop()
+
+    def rest(self) -> None:
+        """Leave nothing behind for the next test, and complain about what was seen."""
         Watched.open.remove(self)
-        self.context.close()
-        assert self.problems == [], self.problems
-        assert self.outside == [], self.outside
+        problems, outside = self.problems[:], self.outside[:]
+        if self.page.is_closed() or problems or outside:
+            self.context.close()
+        else:
+            self._forget()
+        assert problems == [], problems
+        assert outside == [], outside
+
+    def _forget(self) -> None:
+        for other in self.context.pages:
+            if other is not self.page:
+                other.close()
+        if self.page.url.startswith("http"):
+            self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        self.page.goto("about:blank")
+        self.page.unroute_all()
+        self.page.emulate_media(color_scheme=self.look[2], media=None)
+        self.page.set_default_timeout(30_000)
+        self.context.clear_cookies()
+        self.context.clear_permissions()
+        Watched.resting.setdefault(self.look, []).append(self)
 
 
 Watch = Callable[..., Watched]

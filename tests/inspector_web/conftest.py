@@ -27,12 +27,12 @@ def watch(browser: Browser) -> Iterator[Watch]:
     def open_page(
         width: int = 1280, height: int = 800, theme: Literal["light", "dark"] = "light"
     ) -> Watched:
-        opened.append(Watched(browser, width, height, theme))
+        opened.append(Watched.of(browser, (width, height, theme)))
         return opened[-1]
 
     yield open_page
     for each in opened:
-        each.close()
+        each.rest()
 
 
 @pytest.fixture(scope="module", params=["MATMUL", "SOFTMAX"])

@@ -1,9 +1,12 @@
 """What tests of the page share: traces, models, and a client with access."""
 
+import atexit
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,12 @@ from werkzeug.test import TestResponse
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.load import Inspection
+from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.server.app import create_app
 from irkit.inspector_web.server.security import new_access_rules
 from irkit.ir import parse
 from irkit.phases import trace
-from irkit.transform import Trace
+from irkit.transform import Step, Trace
 
 MATMUL = """\
 def matmul(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
@@ -69,9 +73,13 @@ HOSTILE = (
 def matmul_trace(folder: Path, name: str = "matmul.trace") -> str:
     """Write the trace of a matrix product."""
     path = folder / name
-    made = trace(parse(MATMUL, file="matmul.irs"))
-    Trace(made, title=name).save(path)
+    Trace(_matmul_steps(), title=name).save(path)
     return str(path)
+
+
+@cache
+def _matmul_steps() -> tuple[Step, ...]:
+    return tuple(trace(parse(MATMUL, file="matmul.irs")))
 
 
 def hostile_trace(folder: Path) -> str:
@@ -161,6 +169,31 @@ def opened(*files: str) -> Inspection:
     inspection.open()
     assert inspection.message == ""
     return inspection
+
+
+def opened_model(make: Callable[[Path], str], *more: str) -> Inspection:
+    """Open a model, and further files, as ``opened`` does.
+
+    A child lowers each model once for all tests: that takes longer than most of them.
+    """
+    file, loaded = _lowered(make)
+    inspection = Inspection((file, *more))
+    load = inspection._load  # pyright: ignore[reportPrivateUsage]
+    setattr(inspection, "_load", lambda each: list(loaded) if each == file else load(each))
+    inspection.open()
+    assert inspection.message == ""
+    return inspection
+
+
+@cache
+def _lowered(make: Callable[[Path], str]) -> tuple[str, list[LoadedTrace]]:
+    folder = Path(mkdtemp(prefix="irkit-test-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    inspection = opened(make(folder))
+    assert inspection.workspace is not None
+    found = [run.loaded for run in inspection.workspace.runs]
+    inspection.close()
+    return inspection.files[0], found
 
 
 HERE = "http://127.0.0.1:4321"

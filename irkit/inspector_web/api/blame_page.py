@@ -1,5 +1,7 @@
 """Which step last changed each line of a stage, run-length encoded."""
 
+import math
+
 import msgspec
 import numpy as np
 
@@ -20,13 +22,15 @@ class BlamePage(msgspec.Struct):
 
 def blame_page(blame: Blame, stage: RunStage, *, seconds: float = COMPARING) -> BlamePage:
     """Find which step last changed each line, unless that takes more than ``seconds``."""
-    found = blame.within(stage.ir, seconds)
+    found = blame.within(stage.states, seconds)
     return BlamePage([], more=True) if found is None else BlamePage(run_lengths(found))
 
 
 def blamed(blame: Blame, stage: RunStage) -> list[tuple[int, int]]:
     """List which step last changed each line, as pairs of a step and a number of lines."""
-    return run_lengths(blame.of(stage.ir))
+    found = blame.within(stage.states, math.inf)
+    assert found is not None
+    return run_lengths(found)
 
 
 def run_lengths(found: LineSteps) -> list[tuple[int, int]]:

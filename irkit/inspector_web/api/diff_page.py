@@ -13,6 +13,8 @@ from irkit.inspector_web.text.highlight import Marks
 
 AROUND = 3
 """Equal lines around a change that are sent with a difference."""
+ALONE = 500
+"""Lines of a text without any change that are sent: the page shows them at once."""
 
 
 PageRow = tuple[str, int, int, int, int]
@@ -70,7 +72,7 @@ class _SentLines:
 
     def __init__(self, workspace: Workspace, left: RunStage, right: RunStage) -> None:
         self.colours = workspace.colours
-        self.ids = left.text.ids, right.text.ids
+        self.ids = left.ids, right.ids
         self.html: list[str] = []
         self.lines: tuple[dict[int, int], dict[int, int]] = {}, {}
         self._numbers: dict[int, int] = {}
@@ -102,7 +104,7 @@ def diff_page(
     for row in page_rows(workspace, left, right, up_to_names):
         if row.kind in ("same", "fold"):
             rows.append(page_row(row, None, None))
-            _send_around(sent, row, row.count or 1)
+            _send_around(sent, row, row.count or 1, AROUND if found.hunks else ALONE)
             continue
         changed += 1
         rows.append(page_row(row, partial(sent.marked, 0), partial(sent.marked, 1)))
@@ -129,8 +131,8 @@ def _send_changed(sent: _SentLines, row: Row) -> None:
         sent.line(1, row.right)
 
 
-def _send_around(sent: _SentLines, row: Row, count: int) -> None:
-    near = {*range(min(AROUND + 1, count)), *range(max(0, count - AROUND - 1), count)}
+def _send_around(sent: _SentLines, row: Row, count: int, most: int) -> None:
+    near = {*range(min(most + 1, count)), *range(max(0, count - AROUND - 1), count)}
     for ahead in sorted(near):
         sent.line(0, row.left + ahead)
         sent.line(1, row.right + ahead)
@@ -138,4 +140,4 @@ def _send_around(sent: _SentLines, row: Row, count: int) -> None:
 
 def coloured_lines(workspace: Workspace, stage: RunStage, begin: int, end: int) -> list[str]:
     """Colour lines ``begin`` to ``end``, counted from 1, ``end`` included."""
-    return workspace.colours.lines(stage.text.ids[max(0, begin - 1) : end])
+    return workspace.colours.lines(stage.ids[max(0, begin - 1) : end])

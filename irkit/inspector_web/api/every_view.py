@@ -67,5 +67,5 @@ def _step_requests(workspace: Workspace, step: str) -> Iterator[Callable[[], obj
 
 
 def _some_lines(stage: RunStage) -> object:
-    count = len(stage.text.ids)
+    count = len(stage.ids)
     return [line_info(stage, line) for line in range(1, count + 1, max(1, count // 8))]

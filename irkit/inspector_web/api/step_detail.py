@@ -7,7 +7,7 @@ import msgspec
 
 from irkit.core import InputError
 from irkit.debug import remarks
-from irkit.inspector_web.limits import MOST_REMARKS, MOST_RULES
+from irkit.inspector_web.limits import MOST_READ_FOR_LINE, MOST_REMARKS, MOST_RULES
 from irkit.inspector_web.runs.pass_plan import registry
 from irkit.inspector_web.runs.pass_source import PassSource, source_of
 from irkit.inspector_web.runs.run import Run, RunStage
@@ -73,7 +73,8 @@ class StepInfo(msgspec.Struct, kw_only=True):
 class LineInfo(msgspec.Struct):
     """Where a line comes from: which pass last changed it, and its origins, nearest first.
 
-    ``more`` if earlier states have to be compared first, so the page has to ask again.
+    ``more`` if earlier states have to be compared first, so the page has to ask again. ``unread``
+    nodes are too many to read for the origins of a line.
     """
 
     line: int
@@ -83,6 +84,7 @@ class LineInfo(msgspec.Struct):
     step_name: str
     origins: list[tuple[str, str, str]]
     more: bool = False
+    unread: int = 0
 
 
 def step_info(run: Run, number: int) -> StepInfo:
@@ -195,13 +197,24 @@ def without_paths(text: str) -> str:
 def line_info(stage: RunStage, line: int) -> LineInfo:
     """Find where a line of a stage, by number from 1, comes from."""
     run = stage.run
-    blamed = run.blame.within(stage.ir, COMPARING)
+    blamed = run.blame.within(stage.states, COMPARING)
     step = GIVEN if blamed is None else int(blamed[line - 1])
+    if stage.unread > MOST_READ_FOR_LINE:
+        return LineInfo(
+            line=line,
+            function=stage.states[0].name if len(stage.states) == 1 else "",
+            code=run.texts.table.lines[int(stage.ids[line - 1])].strip(),
+            step=step,
+            step_name=_step_name(run.trace, step),
+            origins=[],
+            more=blamed is None,
+            unread=stage.unread,
+        )
     function, own = _part(stage, line)
     return LineInfo(
         line=own,
         function=function,
-        code=run.texts.table.lines[int(stage.text.ids[line - 1])].strip(),
+        code=run.texts.table.lines[int(stage.ids[line - 1])].strip(),
         step=step,
         step_name=_step_name(run.trace, step),
         origins=[shown_link(link) for link in run.origins(stage.ir).of(line)],

@@ -6,7 +6,7 @@ import msgspec
 
 from irkit.core import InputError
 from irkit.inspector_web.jobs.job import RunSink
-from irkit.inspector_web.runs.run import Run
+from irkit.inspector_web.runs.run import LEVELS, Run
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Limits
 from irkit.transform import Step, Trace
@@ -28,7 +28,7 @@ class ChosenSteps(msgspec.Struct, frozen=True):
     def save(self, folder: Path) -> str:
         """Write the steps to a trace, numbered from 0, and return its path."""
         path = str(folder / TRACE)
-        Trace(self.steps).save(path)
+        Trace(self.steps).save(path, LEVELS)
         return path
 
     @property

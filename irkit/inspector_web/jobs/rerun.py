@@ -161,7 +161,7 @@ def send(found: RerunInput, folder: Path) -> tuple[object, ...]:
     if found.ir is not None:
         path = str(folder / "given.trace")
         graph = isinstance(found.ir, (IRModule, GraphFunc))
-        Trace((trace_step(GRAPH_LEVEL if graph else LOOP_LEVEL, found.ir),)).save(path)
+        Trace((trace_step(GRAPH_LEVEL if graph else LOOP_LEVEL, found.ir),)).save(path, LEVELS)
     on = tuple(each for each in found.passes if each.on)
     return path, found.run.loaded.source, on, found.phases, found.limits, str(folder)
 

@@ -1,9 +1,9 @@
-"""Read back what a child recorded."""
+"""Read back what a child recorded, and prepare it to be written again."""
 
 import gc
 import threading
 
-from irkit.inspector_web.record.step_recorder import RecordedTrace
+from irkit.inspector_web.record.step_recorder import RecordedFailure, RecordedTrace, unchanged_step
 from irkit.inspector_web.runs.run import LEVELS, LoadedTrace, Source
 from irkit.transform import Attempt, FailureKind, PassFailed, Trace
 
@@ -46,7 +46,7 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
         # The pass itself stayed in the child; only its level is used here.
         attempt=Attempt(last.level, (), 0, last.index, failure.function, last.before, ()),
     )
-    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions)
+    shorter = Trace(trace.steps[:-1], title=trace.title, versions=trace.versions, texts=trace.texts)
     return LoadedTrace(
         shorter,
         recorded.title,
@@ -58,3 +58,23 @@ def restore(recorded: RecordedTrace, source: Source | None = None) -> LoadedTrac
         failure.left,
         sources=recorded.sources,
     )
+
+
+def trace_with_failure(loaded: LoadedTrace) -> tuple[Trace, RecordedFailure | None]:
+    """Return the trace from which ``restore`` makes a run again, with the pass that failed."""
+    trace, failure = loaded.trace, loaded.failure
+    if failure is None:
+        return trace, None
+    told = RecordedFailure(
+        failure.what,
+        failure.kind,
+        failure.name,
+        failure.pass_text,
+        failure.phase,
+        failure.function,
+        loaded.traceback,
+        loaded.replay,
+        loaded.left,
+    )
+    last = unchanged_step(failure)
+    return Trace((*trace, last), title=trace.title, versions=trace.versions), told

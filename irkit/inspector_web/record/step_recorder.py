@@ -30,6 +30,7 @@ from irkit.inspector_web.runs.pass_plan import (
     registry,
 )
 from irkit.inspector_web.runs.pass_source import PassSource, source_of
+from irkit.inspector_web.runs.run import LEVELS
 from irkit.processes import Limits, half_of_memory
 from irkit.transform import (
     IR,
@@ -164,10 +165,10 @@ class StepRecorder:
             replay or self.again,
             placements_left(attempt),
         )
-        group.steps.append(_unchanged_step(error))
+        group.steps.append(unchanged_step(error))
 
 
-def _unchanged_step(error: PassFailed) -> Step:
+def unchanged_step(error: PassFailed) -> Step:
     """Return a step that holds the IR that a failed pass was given."""
     attempt = error.attempt
     assert attempt is not None
@@ -175,7 +176,7 @@ def _unchanged_step(error: PassFailed) -> Step:
         attempt.level,
         error.before,
         phase=error.phase,
-        phase_name=attempt.passes[attempt.at][1],
+        phase_name=attempt.passes[attempt.at][1] if attempt.passes else "",
         name=error.name,
         pass_text=error.pass_text,
         function=error.function,
@@ -250,7 +251,7 @@ def save_traces(recorder: StepRecorder, file: str) -> Iterable[RecordedTrace]:
     for at, group in enumerate(recorder.groups):
         path = str(recorder.folder / f"{at}.trace")
         name = f"{title} {at + 1}: {_functions_text(group)}" if several else title
-        Trace.of(group.steps, title=name).save(path)
+        Trace.of(group.steps, title=name).save(path, LEVELS)
         yield RecordedTrace(path, name, group.failure, own, sources)
 
 

@@ -120,7 +120,7 @@ class ReportWriter:
         key = stage.run.number, id(stage.ir)
         if key not in self._text_numbers:
             self._text_numbers[key] = len(self.texts)
-            self.texts.append(self.lines.text(stage.text.ids))
+            self.texts.append(self.lines.text(stage.ids))
             self.blame.append(blamed(stage.run.blame, stage))
             self.origins.append(self._origins(stage))
             self.views.add(stage)

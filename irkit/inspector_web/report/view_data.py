@@ -86,7 +86,7 @@ class ViewWriter:
         last = {row.function: row for row in run.steps.rows() if row.status != "failed"}
         for row in last.values():
             ref = f"{run.number}.{row.index}.a"
-            stage = RunStage(run, row.index, "after", run.trace[row.index].after)
+            stage = RunStage(run, row.index, "after")
             try:
                 self.data.native[number_of(ref)] = self._native_of(stage)
             except (

@@ -85,5 +85,5 @@ def _key_of_row(row: StepRow) -> StepKey:
 
 
 def _same_text(workspace: Workspace, *steps: tuple[Run, int]) -> bool:
-    first, second = (workspace.stage(f"{run.number}.{at}.a").text.ids for run, at in steps)
+    first, second = (workspace.stage(f"{run.number}.{at}.a").ids for run, at in steps)
     return np.array_equal(first, second)

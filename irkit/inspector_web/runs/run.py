@@ -14,14 +14,14 @@ from irkit.inspector_web.runs.pass_source import PassSource
 from irkit.inspector_web.runs.steps import Filter, Steps
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.dump_text import TEXT_LEVEL
-from irkit.inspector_web.text.lines import LineTable
-from irkit.inspector_web.text.texts import Text, Texts
+from irkit.inspector_web.text.lines import Ids, LineTable
+from irkit.inspector_web.text.texts import State, Text, Texts
 from irkit.inspector_web.views.blame import Blame
 from irkit.inspector_web.views.graph_view import GraphView
 from irkit.inspector_web.views.kernels import KernelInfo, kernels
 from irkit.inspector_web.views.origin import Origins, origins
 from irkit.ir import LOOP_LEVEL
-from irkit.transform import IR, PassFailed, Trace
+from irkit.transform import IR, FunctionState, PassFailed, Trace
 
 LEVELS = (LOOP_LEVEL, GRAPH_LEVEL, TEXT_LEVEL)
 """The levels of the traces that can be looked at."""
@@ -108,7 +108,38 @@ class RunStage(msgspec.Struct, frozen=True, eq=False):
     run: Run
     step: int
     side: Literal["before", "after"]
-    ir: IR
+
+    @property
+    def is_of_failed_pass(self) -> bool:
+        """True if the stage is what the pass that failed was given."""
+        return self.step == len(self.run.trace)
+
+    @property
+    def ir(self) -> IR:
+        """Return the IR, which may have to be read from a file."""
+        if self.is_of_failed_pass:
+            failure = self.run.loaded.failure
+            assert failure is not None
+            return failure.before
+        step = self.run.trace[self.step]
+        return step.before if self.side == "before" else step.after
+
+    @property
+    def states(self) -> Sequence[FunctionState | State]:
+        """Return the functions of the stage, without reading them."""
+        if self.is_of_failed_pass:
+            return self.run.texts.states_of(self.ir)
+        return self.run.trace[self.step].states(self.side)
+
+    @property
+    def ids(self) -> Ids:
+        """Return the printed lines; the IR is only read if they are not in the file."""
+        return self.run.texts.ids_of(self.states)
+
+    @property
+    def unread(self) -> int:
+        """About how many nodes have to be read to have the IR."""
+        return 0 if self.is_of_failed_pass else self.run.trace[self.step].unread
 
     @property
     def ref(self) -> str:

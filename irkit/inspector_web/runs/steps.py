@@ -6,7 +6,7 @@ A row needs no printed text. How many lines a step changed is counted on request
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import msgspec
@@ -20,7 +20,7 @@ from irkit.inspector_web.text.dump_text import TEXT
 from irkit.inspector_web.text.lines import Places
 from irkit.inspector_web.text.texts import Texts, functions_in
 from irkit.inspector_web.views.search import lines_with
-from irkit.transform import IR, PassFailed, Step, Trace
+from irkit.transform import IR, FunctionState, PassFailed, Step, Trace
 
 Status = Literal["changed", "same", "failed"]
 COUNTING = 0.05
@@ -98,9 +98,7 @@ class Steps:
         self.texts = texts
         self.trace: Trace = texts.trace
         self.failure = failure
-        self._diffs = SingleFlight[tuple[int, int, bool], Diff](
-            MOST_COMPARED, lambda d: len(d.before)
-        )
+        self._diffs = SingleFlight[Hashable, Diff](MOST_COMPARED, lambda d: len(d.before))
         self._touched: dict[int, Places] = {}
         self._sizes: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -110,12 +108,14 @@ class Steps:
 
     def diff(self, index: int, *, up_to_names: bool = False) -> Diff:
         """Compare the text before and after a step."""
-        step = self.trace[index]
-        key = id(step.before), id(step.after), up_to_names
-        return self._diffs.get(key, lambda: self._compare_texts(step, up_to_names))
+        before, after = (self.trace[index].states(side) for side in ("before", "after"))
+        key = (*(state.key for state in before), None, *(state.key for state in after), up_to_names)
+        return self._diffs.get(key, lambda: self._compare_texts(before, after, up_to_names))
 
-    def _compare_texts(self, step: Step, up_to_names: bool) -> Diff:
-        before, after = self.texts.of_ir(step.before).ids, self.texts.of_ir(step.after).ids
+    def _compare_texts(
+        self, old: list[FunctionState], new: list[FunctionState], up_to_names: bool
+    ) -> Diff:
+        before, after = self.texts.ids_of(old), self.texts.ids_of(new)
         return (
             diff_up_to_names(before, after, self.texts.table)
             if up_to_names

@@ -84,12 +84,8 @@ class Workspace:
         run, number = int(match[1]), int(match[2])
         step = self.step(run, number)
         if step is None:
-            failure = self.runs[run].loaded.failure
-            assert failure is not None
-            return RunStage(self.runs[run], number, "before", failure.before)
-        if match[3] == "b":
-            return RunStage(self.runs[run], number, "before", step.before)
-        return RunStage(self.runs[run], number, "after", step.after)
+            return RunStage(self.runs[run], number, "before")
+        return RunStage(self.runs[run], number, "before" if match[3] == "b" else "after")
 
     def diff(self, left: RunStage, right: RunStage, *, up_to_names: bool = False) -> Diff:
         """Compare two stages, with a cache."""
@@ -103,7 +99,7 @@ class Workspace:
         return self._diffs.get(key, lambda: self._diff(left, right, up_to_names))
 
     def _diff(self, left: RunStage, right: RunStage, up_to_names: bool) -> Diff:
-        before, after = left.text.ids, right.text.ids
+        before, after = left.ids, right.ids
         return (
             diff_up_to_names(before, after, self.table)
             if up_to_names

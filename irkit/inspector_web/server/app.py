@@ -128,7 +128,7 @@ def _number(name: str, default: int = 0) -> int:
 
 
 def _line(workspace: Workspace) -> int:
-    line, lines = _number("line", 1), len(workspace.stage(_text("state")).text.ids)
+    line, lines = _number("line", 1), len(workspace.stage(_text("state")).ids)
     if not 1 <= line <= lines:
         raise IRKitError(f"there is no line {line}; the text has {lines}, numbered from 1")
     return line

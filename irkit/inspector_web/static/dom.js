@@ -18,8 +18,24 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
 }
 
+const IN_ENGLISH = new Intl.NumberFormat("en");
+
 export function plural(count, one, many) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many ?? one + "s"}`;
+  return `${IN_ENGLISH.format(count)} ${count === 1 ? one : many ?? one + "s"}`;
+}
+
+const outOfView = new Set();
+
+// Scroll an element into view with the next frame: at once, the browser would lay out the page for it.
+export function revealSoon(element) {
+  if (!outOfView.size) {
+    requestAnimationFrame(() => {
+      const all = [...outOfView];
+      outOfView.clear();
+      for (const each of all) each?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    });
+  }
+  outOfView.add(element);
 }
 
 export function milliseconds(ms) {

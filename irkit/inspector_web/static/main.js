@@ -6,7 +6,7 @@ import { connect } from "./navigation/controls.js";
 import { Edit } from "./jobs/edit.js";
 import { Details } from "./panels/details.js";
 import { DiffView } from "./diff/diff_view.js";
-import { byId, el, fill, plural } from "./dom.js";
+import { byId, el, fill, plural, revealSoon } from "./dom.js";
 import { keepPlace, missingParts } from "./navigation/keep_place.js";
 import { Moves } from "./navigation/moves.js";
 import { PassList } from "./panels/pass_list.js";
@@ -141,7 +141,7 @@ class Page {
     this.expect();
     fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
-    this.showFrame();
+    if (this.isOverview || !this.ready) this.showFrame();
     byId("filter").value = this.place.filter ?? "";
     byId("touches").value = this.place.touches ?? "";
     byId("hide").checked = this.place.hide;
@@ -305,7 +305,7 @@ class Page {
       button.hidden = !shows.includes(button.dataset.show) || (button.dataset.show === "llvm-passes" && show !== "llvm-passes");
       button.setAttribute("aria-pressed", String(button.dataset.show === show));
     }
-    byId("shows").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    revealSoon(byId("shows").querySelector("[aria-pressed=true]"));
     return show;
   }
 

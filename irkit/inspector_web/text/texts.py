@@ -4,19 +4,24 @@ Names are chosen in the order of the steps, whatever the order of printing. So t
 does not depend on which other steps were printed, and two runs of the same passes print alike.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 
-from irkit.core import Function, IRModule, Level, Node
+from irkit.core import FormatError, Function, IRModule, Level
 from irkit.inspector_web.limits import MOST_CACHED_TEXT
 from irkit.inspector_web.single_flight import SingleFlight
 from irkit.inspector_web.text.dump_text import TextFunction
 from irkit.inspector_web.text.lines import Ids, LineTable, Places
-from irkit.inspector_web.text.state_names import StateNames
-from irkit.ir import Memo
-from irkit.transform import IR, Side as Side, Trace
+from irkit.transform import (
+    IR,
+    FunctionState,
+    Side as Side,
+    StateNames,
+    Trace,
+    levels_by_class,
+)
 
 GIVEN = -1
 """The step number that stands for the IR before the first pass."""
@@ -51,10 +56,12 @@ class Text(msgspec.Struct, eq=False):
 class State(msgspec.Struct, frozen=True, eq=False):
     """A function as it was after step ``step``, or before the first pass (``GIVEN``).
 
-    ``read`` returns the function, which may have to be read from a file.
+    ``read`` returns the function, which may have to be read from a file; ``key`` is that of
+    FunctionState.
     """
 
     step: int
+    key: Hashable
     read: Callable[[], Function]
 
     @property
@@ -73,14 +80,16 @@ class Texts:
         self.trace = trace
         self.table = LineTable() if table is None else table
         self.histories = _histories(trace)
-        self._levels = _levels(trace)
+        self._levels = levels_by_class({id(step.level): step.level for step in trace}.values())
         self._names = {
-            name: StateNames([state.read for state in states], self._symbols)
+            name: StateNames([state.read for state in states], self._levels)
             for name, states in self.histories.items()
         }
         self._functions = SingleFlight[int, PrintedFunction](
             MOST_CACHED_TEXT, lambda text: len(text.ids)
         )
+        self._stored = SingleFlight[Hashable, Ids](MOST_CACHED_TEXT, len)
+        self._numbered = SingleFlight[int, tuple[list[str], Ids]](MOST_CACHED_TEXT, _lines_in)
         self._modules = SingleFlight[int, Text](MOST_CACHED_TEXT, lambda text: len(text.ids))
 
     def of(self, step: int, side: Side = "after") -> Text:
@@ -88,9 +97,23 @@ class Texts:
         chosen = self.trace[step]
         return self.of_ir(chosen.before if side == "before" else chosen.after)
 
+    def ids(self, step: int, side: Side = "after") -> Ids:
+        """Return the lines of a step before or after its pass; its IR is only read if the text is
+        not in the file."""
+        return self.ids_of(self.trace[step].states(side))
+
+    def ids_of(self, states: Sequence[FunctionState | State]) -> Ids:
+        """Return the lines of states of functions, with a blank line between two."""
+        pieces: list[Ids] = []
+        for state in states:
+            pieces += [self.table.number([""])] * bool(pieces)
+            stored = self._stored_ids(state.key)
+            pieces.append(self.of_function(state.read()).ids if stored is None else stored)
+        return pieces[0] if len(pieces) == 1 else _joined(pieces)
+
     def lines(self, step: int, side: Side = "after") -> list[str]:
         """Print a step as lines."""
-        return self.table.text(self.of(step, side).ids)
+        return self.table.text(self.ids(step, side))
 
     def of_ir(self, ir: IR) -> Text:
         """Print a function or a module of this trace."""
@@ -107,6 +130,16 @@ class Texts:
         if known is not None and known.place_of(func) >= 0:
             return func.name
         return next((name for name, all_ in self._names.items() if all_.place_of(func) >= 0), None)
+
+    def states_of(self, ir: IR) -> list[State]:
+        """Return the states that a function, or the functions of a module, are."""
+        return [self._state_of(func) for _, func in functions_in(ir)]
+
+    def _state_of(self, func: Function) -> State:
+        name = self.history_of(func)
+        if name is None:
+            return State(GIVEN, id(func), lambda: func)
+        return self.histories[name][self._names[name].place_of(func)]
 
     def names_of(self, function: str) -> StateNames:
         """Return the names that the states of a function are printed with."""
@@ -127,12 +160,22 @@ class Texts:
             parts.append((at, text))
             pieces.append(text.ids)
             at += len(text.ids)
-        return Text(np.concatenate(pieces) if pieces else blank[:0], tuple(parts))
+        return Text(_joined(pieces), tuple(parts))
+
+    def _stored_ids(self, key: Hashable) -> Ids | None:
+        """Return the lines of a state as they are in the file, if they are."""
+        known = self._stored.known(key)
+        found = None if known is not None or self.trace.texts is None else self.trace.texts.of(key)
+        if found is None:
+            return known
+        lines = found.lines
+        _, numbers = self._numbered.get(id(lines), lambda: (lines, self.table.number(lines)))
+        return self._stored.get(key, lambda: numbers[np.frombuffer(found.places, dtype=np.int32)])
 
     def _print_function(self, func: Function) -> PrintedFunction:
         level = self._levels.get(type(func))
         name = self.history_of(func)
-        chosen = StateNames([lambda: func], self._symbols) if name is None else self._names[name]
+        chosen = StateNames([lambda: func], self._levels) if name is None else self._names[name]
         with chosen.lock:
             names = chosen.up_to(func)
             if level is None or level.listing is None:
@@ -143,11 +186,15 @@ class Texts:
         keys = np.fromiter(starts.keys(), dtype=np.int64, count=len(starts))
         places = np.fromiter(starts.values(), dtype=np.int32, count=len(starts))
         language = func.language if isinstance(func, TextFunction) else ""
-        return PrintedFunction(func, level, self.table.number(lines, language), keys, places)
-
-    def _symbols(self, func: Function, memo: Memo) -> list[Node] | None:
-        level = self._levels.get(type(func))
-        return None if level is None or level.symbols is None else level.symbols(func, memo)
+        ids = self.table.number(lines, language)
+        if name is not None:
+            stored = self._stored_ids(self.histories[name][chosen.place_of(func)].key)
+            if stored is not None and not np.array_equal(stored, ids):
+                raise FormatError(
+                    f"the file has another text of {func.name} than that of its IR",
+                    hint="It was not written by irkit; record the trace again.",
+                )
+        return PrintedFunction(func, level, ids, keys, places)
 
 
 def functions_in(ir: IR) -> Iterator[tuple[str, Function]]:
@@ -158,9 +205,12 @@ def functions_in(ir: IR) -> Iterator[tuple[str, Function]]:
         yield ir.name, ir
 
 
-def _levels(trace: Trace) -> dict[type[Function], Level]:
-    levels = {id(step.level): step.level for step in trace}
-    return {cls: level for level in levels.values() for cls in level.functions}
+def _joined(pieces: list[Ids]) -> Ids:
+    return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
+
+
+def _lines_in(numbered: tuple[list[str], Ids]) -> int:
+    return len(numbered[1])
 
 
 def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
@@ -171,7 +221,9 @@ def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
     found: dict[str, dict[Hashable, State]] = {}
     for step in trace:
         for each in step.states("before"):
-            found.setdefault(each.name, {}).setdefault(each.key, State(GIVEN, each.read))
+            found.setdefault(each.name, {}).setdefault(each.key, State(GIVEN, each.key, each.read))
         for each in step.states("after"):
-            found.setdefault(each.name, {}).setdefault(each.key, State(step.index, each.read))
+            found.setdefault(each.name, {}).setdefault(
+                each.key, State(step.index, each.key, each.read)
+            )
     return {name: tuple(states.values()) for name, states in found.items()}

@@ -3,14 +3,14 @@
 import math
 import threading
 import time
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import Function
 from irkit.inspector_web.diff.line_diff import diff_lines
-from irkit.inspector_web.text.texts import GIVEN, Texts
-from irkit.transform import IR
+from irkit.inspector_web.text.texts import GIVEN, State, Texts
+from irkit.transform import IR, FunctionState
 
 LineSteps = NDArray[np.int32]
 """For each line of a text, the step that last changed it."""
@@ -21,7 +21,8 @@ class Blame:
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
-        self._known: dict[int, LineSteps] = {}
+        self._known: dict[Hashable, LineSteps] = {}
+        self._names = {s.key: name for name, all_ in texts.histories.items() for s in all_}
         self._lock = threading.Lock()
 
     def of(self, ir: IR) -> LineSteps:
@@ -29,50 +30,51 @@ class Blame:
 
         ``GIVEN`` if it was there before the first pass.
         """
-        found = self.within(ir, math.inf)
+        found = self.within(self.texts.states_of(ir), math.inf)
         assert found is not None
         return found
 
-    def within(self, ir: IR, seconds: float) -> LineSteps | None:
-        """Do the same, or return None if time is up before.
+    def within(self, states: Sequence[FunctionState | State], seconds: float) -> LineSteps | None:
+        """Do the same for the states of functions, or return None if time is up before.
 
         Each call works for up to ``seconds``, and on at least one further state.
         """
         until = time.perf_counter() + seconds
-        text = self.texts.of_ir(ir)
-        found = np.full(len(text.ids), GIVEN, dtype=np.int32)
-        for before, part in text.parts:
+        found: list[LineSteps] = []
+        for state in states:
             with self._lock:
-                self._follow(part.func, until)
-            blamed = self._known.get(id(part.func))
+                self._follow(state, until)
+            blamed = self._known.get(state.key)
             if blamed is None:
                 return None
-            found[before : before + len(part.ids)] = blamed
-        return found
+            if found:
+                found.append(np.full(1, GIVEN, dtype=np.int32))  # The blank line between two.
+            found.append(blamed)
+        return np.concatenate([np.zeros(0, dtype=np.int32), *found])
 
-    def _follow(self, func: Function, until: float) -> None:
+    def _follow(self, wanted: FunctionState | State, until: float) -> None:
         """Follow the lines of a function up to one of its states, or until time is up."""
-        if id(func) in self._known:
+        if wanted.key in self._known:
             return
-        previous: Function | None = None
+        previous: State | None = None
         fresh = False
-        name = self.texts.history_of(func)
+        name = self._names.get(wanted.key)
         for state in () if name is None else self.texts.histories[name]:
-            if id(state.func) not in self._known:
+            if state.key not in self._known:
                 if fresh and time.perf_counter() > until:
                     return
                 fresh = True
-                self._known[id(state.func)] = self._after(previous, state.func, state.step)
-            if state.func is func:
+                self._known[state.key] = self._after(previous, state)
+            if state.key == wanted.key:
                 return
-            previous = state.func
-        text = self.texts.of_function(func)
-        self._known.setdefault(id(func), np.full(len(text.ids), GIVEN, dtype=np.int32))
+            previous = state
+        count = len(self.texts.ids_of([wanted]))
+        self._known.setdefault(wanted.key, np.full(count, GIVEN, dtype=np.int32))
 
-    def _after(self, previous: Function | None, func: Function, step: int) -> LineSteps:
-        ids = self.texts.of_function(func).ids
-        made = np.full(len(ids), step, dtype=np.int32)
-        if previous is not None and step != GIVEN:
-            kept = diff_lines(self.texts.of_function(previous).ids, ids).kept
-            made[kept.after] = self._known[id(previous)][kept.before]
+    def _after(self, previous: State | None, state: State) -> LineSteps:
+        ids = self.texts.ids_of([state])
+        made = np.full(len(ids), state.step, dtype=np.int32)
+        if previous is not None and state.step != GIVEN:
+            kept = diff_lines(self.texts.ids_of([previous]), ids).kept
+            made[kept.after] = self._known[previous.key][kept.before]
         return made

@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import Function, InputError
+from irkit.core import InputError
 from irkit.inspector_web.limits import MOST_PATTERN
 from irkit.inspector_web.text.lines import LineTable
-from irkit.inspector_web.text.texts import Texts
+from irkit.inspector_web.text.texts import State, Texts
 from irkit.processes import ChildDied, Limits, matching_lines
 
 Hits = NDArray[np.bool_]
@@ -92,7 +92,7 @@ def print_all(texts: Texts) -> None:
     """Print every state of every function, to be searched."""
     for states in texts.histories.values():
         for state in states:
-            texts.of_function(state.func)
+            texts.ids_of([state])
 
 
 def search(
@@ -104,7 +104,7 @@ def search(
     found: list[SearchHit] = []
     for name, states in texts.histories.items():
         for state in states:
-            ids = texts.of_function(state.func).ids
+            ids = texts.ids_of([state])
             places = np.flatnonzero(hits[ids])
             if len(places):
                 first = tuple((places[:at_most] + 1).tolist())
@@ -124,14 +124,14 @@ def pickaxe(texts: Texts, text: str, *, case: bool = True, regex: bool = False) 
     for name, states in texts.histories.items():
         before = 0
         for state in states:
-            count, line = _count_lines(texts, state.func, hits)
+            count, line = _count_lines(texts, state, hits)
             if count != before:
                 found.append(PickaxeHit(state.step, name, before, count, line))
             before = count
     return found
 
 
-def _count_lines(texts: Texts, func: Function, hits: Hits) -> tuple[int, int]:
-    here = hits[texts.of_function(func).ids]
+def _count_lines(texts: Texts, state: State, hits: Hits) -> tuple[int, int]:
+    here = hits[texts.ids_of([state])]
     count = int(np.count_nonzero(here))
     return count, int(here.argmax()) + 1 if count else 0

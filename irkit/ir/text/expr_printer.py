@@ -28,6 +28,7 @@ from irkit.ir.expr import (
     Var,
 )
 from irkit.ir.intrinsics import Call, InstructionCall
+from irkit.ir.operators import FLOATS, NUMBERS
 
 MAX_DEPTH = 50
 MAX_TEXT = 1500
@@ -46,6 +47,11 @@ _SIGNS: dict[type[Binary], tuple[str, int, int]] = {
     cls: (f" {cls.sign} ", row[1], row[2]) for cls, row in _BINDING.items()
 }
 
+
+_ARITHMETIC = frozenset(cls for cls in _SIGNS if FLOATS <= OPERATIONS[cls].kinds <= NUMBERS)
+"""Operators that the reader takes as bare between bare operands."""
+_MOST_NESTED = 4
+"""Of arithmetic of numbers that are written bare."""
 
 _TYPES = {each: str(each) for each in (BOOL, I8, I16, I32, I64, U8, F16, BF16, F32, F64)}
 
@@ -105,8 +111,8 @@ class ExprPrinter:
             text = f"{self.name(node.buffer)}[{self._parts(node.indices, depth + 1) or '()'}]"
         elif cls in _SIGNS:
             sign, left, right = _SIGNS[cls]
-            if self.brief and (node.a.__class__ is Const or node.b.__class__ is Const):
-                bare_a, bare_b = self.meeting(node.a, node.b)
+            if self.brief and (_is_numbers(node.a) or _is_numbers(node.b)):
+                bare_a, bare_b = self.meeting(node.a, node.b, (left, right))
                 first = bare_a or self._side(node.a, left, depth)
                 text = f"{first}{sign}{bare_b or self._side(node.b, right, depth)}"
             else:
@@ -117,21 +123,25 @@ class ExprPrinter:
             raise TooDeep
         return text
 
-    def meeting(self, a: Expr, b: Expr) -> tuple[str, str]:
-        """Return the bare text of the operand that takes its type from the other one, which says
-        it; empty if it must say its own."""
+    def meeting(self, a: Expr, b: Expr, least: tuple[int, int] = (0, 0)) -> tuple[str, str]:
+        """Return the bare text of the operand that takes its type from the other one; empty if it
+        must say its own. Of two that consist of numbers, the first says it. (Where nothing says a
+        type, all of it is i64, as bare numbers are.)
+
+        What binds less tightly than ``least`` is in parentheses.
+        """
         if self.brief and a.dtype == b.dtype:
-            if isinstance(b, Const) and _says_type(a):
-                return "", bare_text(b)
-            if isinstance(a, Const) and _says_type(b):
-                return bare_text(a), ""
+            if _is_numbers(a) and not _is_numbers(b):
+                return _bare(a, least[0]), ""
+            if _is_numbers(b):
+                return "", _bare(b, least[1])
         return "", ""
 
     def typed(self, expr: Expr, wanted: DType) -> str:
-        """Return the bare text of a constant that stands where its type is known, or an empty
+        """Return the bare text of numbers that stand where their type is known, or an empty
         string."""
-        known = self.brief and isinstance(expr, Const) and expr.dtype == wanted
-        return bare_text(expr) if known and isinstance(expr, Const) else ""
+        known = self.brief and expr.dtype == wanted and _is_numbers(expr)
+        return _bare(expr, 0) if known else ""
 
     def _side(self, expr: Expr, least: int, depth: int) -> str:
         """Print an operand of an expression at a depth."""
@@ -246,17 +256,30 @@ def bare_text(expr: Const) -> str:
     return repr(value) if isinstance(value, int) or math.isfinite(value) else ""
 
 
-def _says_type(expr: Expr) -> bool:
-    """Return True if the text of an expression says its type, whatever stands around it."""
+def _is_numbers(expr: Expr, depth: int = 0) -> bool:
+    """Return True if an expression is a constant, or arithmetic of a few constants."""
     cls: type[Any] = expr.__class__
     if cls is Const:
-        return False
+        return True
     node: Any = expr
-    if cls in (Select, Conditional):
-        return _says_type(node.then) or _says_type(node.otherwise)
-    if isinstance(node, Binary) and not isinstance(node, Compare):
-        return _says_type(node.a) or _says_type(node.b)
-    return True
+    return (
+        cls in _ARITHMETIC
+        and depth < _MOST_NESTED
+        and node.dtype.lanes == 1
+        and _is_numbers(node.a, depth + 1)
+        and _is_numbers(node.b, depth + 1)
+    )
+
+
+def _bare(expr: Expr, least: int) -> str:
+    """Return numbers without their type, in parentheses if they bind less tightly than ``least``;
+    empty if they would not be read as such."""
+    if isinstance(expr, Const):
+        return bare_text(expr)
+    assert isinstance(expr, Binary)
+    sign, left, right = _SIGNS[type(expr)]
+    a, b = _bare(expr.a, left), _bare(expr.b, right)
+    return enclosed(expr, f"{a}{sign}{b}", least) if a and b else ""
 
 
 def float_literal(value: float) -> str:

@@ -237,9 +237,7 @@ def _store(printer: Printer, stmt: Store, tail: bool) -> None:
 
 def _for(printer: Printer, stmt: For, tail: bool) -> None:
     name = printer.bind(stmt.var)
-    begin, end = printer.exprs.meeting(stmt.begin, stmt.end)
-    if isinstance(stmt.begin, Const) and isinstance(stmt.end, Const):
-        begin = printer.exprs.typed(stmt.begin, stmt.end.dtype)
+    end, begin = printer.exprs.meeting(stmt.end, stmt.begin)  # If both could, the end says it.
     bounds = f"{begin or printer.expr(stmt.begin)}, {end or printer.expr(stmt.end)}"
     thread = f", {quoted(stmt.thread)}" if stmt.kind == "thread" else ""
     printer.line(f"for {name} in {stmt.kind}({bounds}{thread}{_more(stmt.attrs)}):")

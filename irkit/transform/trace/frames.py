@@ -2,8 +2,8 @@
 
 Frames are only ever appended, so whatever is before a damaged or incomplete one can be read. The
 first is the head; a step is some frames with the table rows that it adds, and one with its own row.
-A file that was closed ends with an index of its frames and the place of that index; without it, a
-reader goes from frame to frame.
+A file that was closed ends with the text of large functions, an index of its frames and the place
+of that index; without it, a reader goes from frame to frame.
 """
 
 import struct
@@ -16,7 +16,7 @@ import msgspec
 
 from irkit.core import FormatError
 
-HEAD, ROWS, STEP, INDEX = b"H", b"R", b"S", b"I"
+HEAD, ROWS, STEP, TEXT, INDEX = b"H", b"R", b"S", b"T", b"I"
 CHUNK = 4096
 """Rows of nodes in a frame, at most: this many are decoded to read one of them."""
 _HEADER = struct.Struct("<cII")
@@ -40,12 +40,14 @@ class RowsFrame(msgspec.Struct, array_like=True):
 
 
 class IndexFrame(msgspec.Struct, array_like=True):
-    """Where the frames begin, and how many values, nodes and modules precede each of rows."""
+    """Where the frames begin, and how many values, nodes and modules precede each of rows.
+    ``texts`` is younger than the version: older software passes over it."""
 
     classes: list[str]
     rows: list[tuple[int, int, int, int]]
     steps: list[int]
     totals: tuple[int, int, int]
+    texts: list[int] = []
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -82,7 +84,7 @@ def frame_at(data: memoryview, at: int) -> Frame:
     if at < 0 or start > len(data):
         raise DamagedFrame(at, "the file ends within a frame")
     kind, length, checksum = _HEADER.unpack_from(data, at)
-    if kind not in (HEAD, ROWS, STEP, INDEX):
+    if kind not in (HEAD, ROWS, STEP, TEXT, INDEX):
         raise DamagedFrame(at, f"unknown kind of frame {kind!r}")
     end: int = start + length
     if end > len(data):
@@ -138,7 +140,8 @@ def index_of(data: memoryview, first: int) -> IndexFrame | None:
 def _is_possible(index: IndexFrame, first: int, end: int) -> bool:
     """Return True if the frames lie within the file, and the rows within their frames."""
     steps = [first - 1, *index.steps, end]
-    if any(here >= after for here, after in pairwise(steps)):
+    texts = [first - 1, *index.texts, end]
+    if any(here >= after for each in (steps, texts) for here, after in pairwise(each)):
         return False
     rows = [*index.rows, (end, *index.totals)]
     if rows[0][1:] != (0, 0, 0) or rows[0][0] < first:

@@ -13,6 +13,7 @@ from irkit.transform.trace.frames import (
     HEAD,
     ROWS,
     STEP,
+    TEXT,
     DamagedFrame,
     HeadFrame,
     IndexFrame,
@@ -25,16 +26,19 @@ from irkit.transform.trace.frames import (
 )
 from irkit.transform.trace.read import decode_body
 from irkit.transform.trace.size_limits import MAX_FILE_BYTES
+from irkit.transform.trace.state_texts import StoredTexts
 from irkit.transform.trace.stored import StoredReader
 
 
 class TraceContents(msgspec.Struct, frozen=True):
-    """What a file holds; ``damage`` says from where on it could not be read, if so."""
+    """What a file holds; ``damage`` says from where on it could not be read, if so. ``texts`` are
+    those that it has beside the IR."""
 
     steps: Sequence[Step]
     title: str
     versions: dict[str, str]
     damage: str = ""
+    texts: StoredTexts | None = None
 
 
 def read_trace(
@@ -100,7 +104,8 @@ def _decode_frames(data: memoryview, known: Vocabulary, name: str, at: int) -> T
         damage = f"{name} is damaged {damage}; what is before it was read: {len(steps)} steps"
     elif not is_closed:
         damage = f"{name} has no end, so its process was stopped or still runs: {len(steps)} steps"
-    return TraceContents(steps, head.title, head.versions, damage)
+    texts = StoredTexts(data, index.texts, reader)
+    return TraceContents(steps, head.title, head.versions, damage, texts)
 
 
 def _made_index(data: memoryview, first: int) -> tuple[IndexFrame, str]:
@@ -110,6 +115,8 @@ def _made_index(data: memoryview, first: int) -> tuple[IndexFrame, str]:
         for at, frame in frames_from(data, first):
             if frame.kind == STEP:
                 index.steps.append(at)
+            if frame.kind == TEXT:
+                index.texts.append(at)
             if frame.kind != ROWS:
                 continue
             rows: RowsFrame = decoded(data[frame.start : frame.end], at, RowsFrame)

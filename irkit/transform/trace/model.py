@@ -12,6 +12,7 @@ from irkit.core import IRKitError, Level, Names
 from irkit.transform.step import Step
 from irkit.transform.trace.load import read_trace
 from irkit.transform.trace.save import write_trace
+from irkit.transform.trace.state_texts import StoredTexts
 from irkit.transform.trace.table import step_table
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -23,7 +24,7 @@ class Trace(Sequence[Step]):
     It holds IR; text is printed on demand, with one table of ``names`` for all steps. ``versions``
     are those of the software that made it. ``damage`` says from where on its file could not be
     read. The IR of a step from a file is read when it is asked for, and then raises a FormatError
-    if it is damaged.
+    if it is damaged. ``texts`` are those in its file, if it has all steps of it from the first on.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Trace(Sequence[Step]):
         title: str = "",
         versions: Mapping[str, str] = _NOTHING,
         damage: str = "",
+        texts: StoredTexts | None = None,
     ) -> None:
         self.steps = tuple(
             step if step.index == at else msgspec.structs.replace(step, index=at)
@@ -40,6 +42,7 @@ class Trace(Sequence[Step]):
         )
         self.title = title
         self.damage = damage
+        self.texts = texts
         self.names = Names()
         self.versions = MappingProxyType(dict(versions))
 
@@ -59,11 +62,18 @@ class Trace(Sequence[Step]):
         file is damaged before its first step is complete, too new, too large, or not a trace.
         """
         read = read_trace(path, levels)
-        return cls(read.steps, title=read.title, versions=read.versions, damage=read.damage)
+        return cls(
+            read.steps,
+            title=read.title,
+            versions=read.versions,
+            damage=read.damage,
+            texts=read.texts,
+        )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace file, complete or not at all."""
-        write_trace(path, self.steps, self.title, self.versions)
+    def save(self, path: str | os.PathLike[str], levels: Iterable[Level] = ()) -> None:
+        """Write a trace file, complete or not at all. ``levels`` are those of functions in modules
+        that no step is of."""
+        write_trace(path, self.steps, self.title, self.versions, levels)
 
     @overload
     def __getitem__(self, index: int) -> Step: ...

@@ -4,18 +4,22 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 
-from irkit.core import atomic_write
+from irkit.core import Level, atomic_write
 from irkit.transform.step import Step
 from irkit.transform.trace.stream import TraceStream
 
 
 def write_trace(
-    path: str | os.PathLike[str], steps: Iterable[Step], title: str, versions: Mapping[str, str]
+    path: str | os.PathLike[str],
+    steps: Iterable[Step],
+    title: str,
+    versions: Mapping[str, str],
+    levels: Iterable[Level] = (),
 ) -> None:
     """Write a trace to a temporary file and move it into place, so no incomplete one is ever
-    seen."""
+    seen. ``levels`` are further ones that modules have functions of."""
     with atomic_write(path) as made, made.open("wb") as file:
-        _write(file, steps, title, versions)
+        _write(file, steps, title, versions, levels)
 
 
 def encode_trace(steps: Iterable[Step], title: str, versions: Mapping[str, str]) -> bytes:
@@ -26,10 +30,14 @@ def encode_trace(steps: Iterable[Step], title: str, versions: Mapping[str, str])
 
 
 def _write(
-    file: io.BufferedIOBase, steps: Iterable[Step], title: str, versions: Mapping[str, str]
+    file: io.BufferedIOBase,
+    steps: Iterable[Step],
+    title: str,
+    versions: Mapping[str, str],
+    levels: Iterable[Level] = (),
 ) -> None:
     kept = tuple(steps)
-    stream = TraceStream(file.write, (step.level for step in kept), title, versions)
+    stream = TraceStream(file.write, [*(step.level for step in kept), *levels], title, versions)
     for step in kept:
         stream.append(step)
     stream.close()

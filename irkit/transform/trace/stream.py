@@ -20,6 +20,7 @@ from irkit.transform.trace.frames import (
     packed_end,
     packed_frame,
 )
+from irkit.transform.trace.state_texts import fitting, text_frames
 from irkit.transform.trace.write import Writer
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -46,6 +47,8 @@ class TraceStream:
         self._at = 0
         self._index = IndexFrame([], [], [], (0, 0, 0))
         self._alive: list[Step] = []
+        self._texts: list[bytes] = []
+        self._forgotten: set[str] = set()
         self._put(MAGIC + str(VERSION).encode() + b"\n")
         self._put(packed_frame(HEAD, _encode(HeadFrame(title, dict(versions)))))
 
@@ -79,15 +82,27 @@ class TraceStream:
 
     def forget(self) -> None:
         """Release the steps; what they share with later ones is then written again."""
+        self._print()
         self._writer.forget()
         self._alive.clear()
 
     def close(self) -> None:
         """Write the index of the file."""
+        self._print()
+        for text in self._texts:
+            self._index.texts.append(self._at)
+            self._put(text)
         writer, at = self._writer, self._at
         self._index.classes = list(writer.classes)
         self._index.totals = len(writer.values), len(writer.nodes), len(writer.modules)
         self._put(packed_frame(INDEX, _encode(self._index)) + packed_end(at))
+
+    def _print(self) -> None:
+        """Print what is large of the steps that are alive. Functions of which other states were
+        forgotten have none: names depend on all states before."""
+        levels = self._writer.known.levels.values()
+        made = text_frames(self._alive, self._writer.node_at, levels, self._forgotten)
+        self._texts += fitting(made, self._at + sum(map(len, self._texts)))
 
     def _put(self, data: bytes) -> None:
         self._write(data)

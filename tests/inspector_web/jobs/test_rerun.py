@@ -8,7 +8,15 @@ import pytest
 
 from irkit.inspector_web.load import Inspection
 from tests.inspector_web.jobs.test_queue import ORIGIN, until_over
-from tests.inspector_web.pages import FAILING, Client, client_of, matmul_trace, opened, relu_model
+from tests.inspector_web.pages import (
+    FAILING,
+    Client,
+    client_of,
+    matmul_trace,
+    opened,
+    opened_model,
+    relu_model,
+)
 
 Passes = list[dict[str, Any]]
 
@@ -173,7 +181,7 @@ def test_no_pass_at_all_is_an_error_with_a_remedy(client: Client) -> None:
 
 
 def test_a_model_goes_through_the_graph_and_all_kernels_again(tmp_path: Path) -> None:
-    inspection = opened(relu_model(tmp_path))
+    inspection = opened_model(relu_model)
     client = client_of(inspection)
     plan = client.get("/api/plan?run=0&function=main").get_json()
     assert plan["whole"]

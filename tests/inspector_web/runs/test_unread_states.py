@@ -3,18 +3,23 @@
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import onnx
 import pytest
 
 from irkit.core import Remark
 from irkit.frontend.onnx import import_onnx
 from irkit.inspector_web import LineTable, Run, Texts
+from irkit.inspector_web.api import step_detail
 from irkit.inspector_web.api.overview import run_info
 from irkit.inspector_web.runs import steps
 from irkit.inspector_web.runs.run import LEVELS, LoadedTrace
+from irkit.inspector_web.runs.workspace import Workspace
+from irkit.inspector_web.text.texts import GIVEN
 from irkit.ir import LOOP_LEVEL, PrimFunc, Seq, parse
 from irkit.phases import GRAPH, trace as trace_of
 from irkit.transform import Step, Trace
+from irkit.transform.trace import state_texts
 from tests.passes.loop.kernels import kernel
 
 MODEL = Path(onnx.__file__).parent / "backend/test/data/light/light_squeezenet.onnx"
@@ -96,3 +101,21 @@ def test_states_are_those_of_the_ir_also_of_modules(tmp_path: Path) -> None:
                     assert each.read() is func
                     assert keys.setdefault(each.key, id(func)) == id(func)
         assert len(keys) == len(set(keys.values()))
+
+
+def test_a_line_of_a_huge_function_is_blamed_without_reading_it(
+    opened: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_texts, "LARGE", 0)
+    monkeypatch.setattr(step_detail, "MOST_READ_FOR_LINE", 0)
+    opened.save(tmp_path / "g.trace")
+    again = Trace.load(tmp_path / "g.trace", LEVELS)
+    unread = [step.unread for step in again]
+    workspace = Workspace([LoadedTrace(again, "g")])
+    info = step_detail.line_info(workspace.stage("0.3.a"), 5)
+    assert (info.code, info.function, info.step) == ("A[3] = A[3] + 3.5", "f", GIVEN)
+    assert info.unread == unread[3]
+    assert [step.unread for step in again] == unread
+    monkeypatch.undo()
+    told = step_detail.line_info(workspace.stage("0.3.a"), 5)
+    assert told == msgspec.structs.replace(info, unread=0)

@@ -13,7 +13,7 @@ from irkit.cli.verbs import irkit
 from irkit.inspector_web.server.http_server import Server
 from tests.draws import LONG, sampled
 from tests.inspector_web.browser import Watch, served
-from tests.inspector_web.pages import FAILING, matmul_trace, opened, relu_model
+from tests.inspector_web.pages import FAILING, matmul_trace, opened, opened_model, relu_model
 
 THEMES = pytest.mark.parametrize("theme", sampled(["light", "dark"], every=2))
 MOSTLY_LIGHT = pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def in_use(page: Page, server: Server) -> dict[str, list[str]]:
 
 @MOSTLY_LIGHT
 def test_a_graph(watch: Watch, theme: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with served(opened(relu_model(tmp_path_factory.mktemp("model")))) as at:
+    with served(opened_model(relu_model)) as at:
         page = entered(watch, at, theme)
         going(page, at, "show=graph")
         page.wait_for_selector(".box")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server.http_server import Server
 from tests.inspector_web.browser import Watch, served
-from tests.inspector_web.pages import MATMUL, matmul_trace, opened, relu_model
+from tests.inspector_web.pages import MATMUL, matmul_trace, opened, opened_model, relu_model
 
 CHOSEN = "#pass-list [aria-current=true]"
 
@@ -227,7 +227,7 @@ def test_views_are_gone_through_by_a_key(page: Page) -> None:
 
 
 def test_a_box_of_the_graph_is_clicked(watch: Watch, tmp_path: Path) -> None:
-    with served(opened(relu_model(tmp_path))) as at:
+    with served(opened_model(relu_model)) as at:
         page = watch().page
         page.goto(at.address)
         page.click(".slowest button >> nth=0")

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from irkit.inspector_web.server.http_server import Server
 from tests.inspector_web.browser import Watch, served
-from tests.inspector_web.pages import blocks_model, conv_model, opened
+from tests.inspector_web.pages import blocks_model, conv_model, opened_model
 from tests.inspector_web.static.test_axe import serious
 from tests.inspector_web.test_load import until
 
@@ -31,7 +31,7 @@ FRAMES = """async () => {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(opened(conv_model(tmp_path_factory.mktemp("model")))) as made:
+    with served(opened_model(conv_model)) as made:
         yield made
 
 
@@ -95,7 +95,7 @@ def test_frames_of_moving_are_short(page: Page) -> None:
 
 @pytest.fixture(scope="module")
 def blocks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(opened(blocks_model(tmp_path_factory.mktemp("blocks")))) as made:
+    with served(opened_model(blocks_model)) as made:
         yield made
 
 

@@ -14,7 +14,7 @@ from irkit.inspector_web.server.http_server import Server
 from tests.draws import sampled
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.jobs.verdicts_programs import wrong_trace
-from tests.inspector_web.pages import conv_model, opened
+from tests.inspector_web.pages import conv_model, opened, opened_model
 from tests.inspector_web.static.test_axe import serious
 
 OnPage = Callable[..., Page]
@@ -33,7 +33,7 @@ CONTROLS = """() => {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(opened(conv_model(tmp_path_factory.mktemp("model")))) as made:
+    with served(opened_model(conv_model)) as made:
         yield made
 
 

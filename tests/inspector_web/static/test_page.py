@@ -16,6 +16,7 @@ from tests.inspector_web.pages import (
     hostile_trace,
     matmul_trace,
     opened,
+    opened_model,
     relu_model,
 )
 
@@ -295,7 +296,7 @@ def test_llvm_ir_and_assembly_are_one_click_away_and_lead_back_to_the_ir(visit: 
 def test_the_graph_of_a_model_shows_operators_that_lead_to_their_lines(
     visit: Open, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with served(opened(relu_model(tmp_path_factory.mktemp("model")))) as at:
+    with served(opened_model(relu_model)) as at:
         page = visit("show=graph", at=at)
         box = page.locator(".box", has_text="relu").first
         expect(box).to_be_visible()

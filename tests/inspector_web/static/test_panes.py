@@ -15,7 +15,7 @@ from irkit.ir import LOOP_LEVEL, PrimFunc, parse
 from irkit.phases import trace
 from irkit.transform import Step, Trace
 from tests.inspector_web.browser import Watch, served
-from tests.inspector_web.pages import conv_model, matmul_trace, opened
+from tests.inspector_web.pages import conv_model, matmul_trace, opened, opened_model
 
 SLOW = 30_000
 DOES = f"""async (names) => {{
@@ -97,7 +97,7 @@ def test_an_old_link_to_machine_code_still_leads_there(watch: Watch, server: Ser
 
 
 def test_it_is_known_what_every_instruction_does(page: Page, tmp_path: Path) -> None:
-    inspection = opened(conv_model(tmp_path), matmul_trace(tmp_path))
+    inspection = opened_model(conv_model, matmul_trace(tmp_path))
     assert inspection.workspace is not None
     runs = inspection.workspace.runs
     last = {row.function: run.trace[row.index] for run in runs for row in run.steps.rows()}
@@ -129,7 +129,7 @@ def test_a_line_that_moved_is_said_to_have_moved(watch: Watch, tmp_path: Path) -
 
 
 def test_digests_are_short_and_copied_whole(watch: Watch, tmp_path: Path) -> None:
-    with served(opened(conv_model(tmp_path))) as at:
+    with served(opened_model(conv_model)) as at:
         watched = watch()
         watched.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = watched.page

@@ -12,7 +12,7 @@ import pytest
 
 from irkit.inspector_web.server.http_server import Server
 from tests.inspector_web.browser import Watch, served
-from tests.inspector_web.pages import conv_model, opened
+from tests.inspector_web.pages import conv_model, opened_model
 
 MOST = 8
 CONTROLS = """() => {
@@ -30,7 +30,7 @@ STEP_VIEWS = ("Difference", "Rewrites", "Loops", "Code", "Cost", "Time")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(opened(conv_model(tmp_path_factory.mktemp("model")))) as made:
+    with served(opened_model(conv_model)) as made:
         yield made
 
 

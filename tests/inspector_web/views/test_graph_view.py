@@ -78,9 +78,9 @@ def wide(count: int, branches: int) -> GraphFunc:
 
 def test_a_graph_of_thousands_of_operators_is_collapsed_and_quick() -> None:
     part = part_of(wide(3_000, 4))
-    started = time.perf_counter()
+    started = time.thread_time()
     view = graph_view(part)
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
     assert view.collapsed
     assert len(view.boxes) <= 500
     assert sum(box.count for box in view.boxes if box.kind != "input") >= 3_000

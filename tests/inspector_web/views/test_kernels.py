@@ -8,7 +8,7 @@ from irkit.inspector_web.views.kernels import KernelInfo, kernels
 from irkit.ir import parse
 from irkit.phases import trace
 from irkit.transform import Trace
-from tests.inspector_web.pages import MATMUL, conv_model, opened
+from tests.inspector_web.pages import MATMUL, conv_model, opened_model
 
 
 def test_a_function_alone_has_its_work_and_no_operators() -> None:
@@ -32,7 +32,7 @@ def test_what_kernels_became_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_fused_kernel_knows_its_operators_and_the_nodes_of_the_model(tmp_path: Path) -> None:
-    inspection = opened(conv_model(tmp_path))
+    inspection = opened_model(conv_model)
     assert inspection.workspace is not None
     found, softmax = kernels(inspection.workspace.runs[0].texts)
     inspection.close()

@@ -16,7 +16,12 @@ from irkit.core import Function, InputError, IRModule
 from irkit.debug import remarks, trace_step
 from irkit.graph import GRAPH_LEVEL, GraphFunc
 from irkit.inspector_web.jobs.chosen_steps import refuse_text
-from irkit.inspector_web.jobs.edits.edited_text import Editable, level_of, read_text, scheduled
+from irkit.inspector_web.jobs.edits.edited_text import (
+    is_editable,
+    level_of,
+    read_text,
+    scheduled,
+)
 from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.rerun import LIMITS, PlacedPasses, load_passes, run_passes
 from irkit.inspector_web.record.absent_constants import fill_constants
@@ -80,10 +85,10 @@ class EditableText(msgspec.Struct, frozen=True):
 
 
 def editable(run: Run, number: int) -> EditableText:
-    """Return the IR after a step as text. Raises: InputError with the reason why it is none."""
+    """Return the IR after a step as text. Raises: InputError with the reason why it cannot be
+    edited."""
     step = _editable_step(run, number)
-    assert isinstance(step.after, Function)
-    lines = run.texts.table.text(run.texts.of_function(step.after).ids)
+    lines = run.texts.lines(number)
     found = [each.text for each in remarks([step]) if each.text.startswith(_SCHEDULE)]
     return EditableText("\n".join(lines) + "\n", found[0][len(_SCHEDULE) :] if found else "")
 
@@ -95,11 +100,8 @@ def _editable_step(run: Run, number: int) -> Step:
             "this pass failed, so there is no IR after it; edit that after an earlier one"
         )
     step = run.trace[number]
-    if not isinstance(step.after, Editable) or not isinstance(step.before, Editable):
-        raise InputError(
-            "one function at a time can be edited, and this step is on a whole module",
-            hint="Choose the graph or a kernel, and a pass on it.",
-        )
+    if not is_editable(step.after):
+        raise InputError("only graphs and loop functions can be edited")
     return step
 
 
@@ -111,7 +113,7 @@ def find(workspace: Workspace, asked: EditRequest) -> EditInput:
         raise InputError(
             f"the text has {len(asked.text):,} characters; at most {MOST_TEXT:,} are read"
         )
-    whole = isinstance(step.after, GraphFunc)
+    whole = not isinstance(step.after, PrimFunc)
     own = [each for each in run.trace if whole or each.function == step.function]
     left = list(placements_of_steps(each for each in own if each.index > step.index))
     failure = run.loaded.failure
@@ -119,7 +121,7 @@ def find(workspace: Workspace, asked: EditRequest) -> EditInput:
         left += run.loaded.left
     phases = phases_of((placement_of_step(step), *left), own, whole)
     named = tuple((each.level, each.number, each.name) for each in phases)
-    module = _module_at(run.trace, step) if whole else ()
+    module = _module_at(run.trace, step) if isinstance(step.after, GraphFunc) else ()
     return EditInput(run, step, module, asked, tuple(left), named, workspace.pass_limits)
 
 
@@ -143,7 +145,7 @@ def send(found: EditInput, folder: Path) -> tuple[object, ...]:
     """Write the step to a file, and return the arguments of ``edit``."""
     path = str(folder / "given.trace")
     module = [trace_step(level_of(func), func) for func in found.module]
-    Trace((found.step, *module)).save(path)
+    Trace((found.step, *module)).save(path, LEVELS)
     left = found.left if found.asked.go else ()
     source = found.run.loaded.source
     return path, found.asked, source, left, found.phases, found.limits, str(folder)
@@ -165,10 +167,10 @@ def edit(
     report_progress("reading the text")
     step, *others = Trace.load(path, LEVELS)
     old = step.after
-    assert isinstance(old, Editable)
     if asked.kind == "schedule":
-        assert isinstance(step.before, PrimFunc)
-        made: Editable = scheduled(step.before, asked.text)
+        if not isinstance(step.before, PrimFunc):
+            raise InputError("only the schedule of a loop function can be edited")
+        made: IR = scheduled(step.before, asked.text)
     else:
         # The numbers of large constants are needed to run, and not to read.
         if asked.go and source is not None:
@@ -179,10 +181,10 @@ def edit(
     recorder = StepRecorder(Path(folder))
     what = "edited schedule" if asked.kind == "schedule" else "edited IR"
     about = {"phase": step.phase, "phase_name": step.phase_name, "function": step.function}
-    first = trace_step(level_of(made), old, name=EDIT, pass_text=what, after=made, **about)
+    first = trace_step(step.level, old, name=EDIT, pass_text=what, after=made, **about)
     recorder.groups.append(StepGroup([first], set()))
-    given: IR = made
-    if others:
+    given = made
+    if others and isinstance(made, Function):
         module = {each.function: each.after for each in others if isinstance(each.after, Function)}
         given = IRModule(module | {made.name: made})
     loaded: PlacedPasses = load_passes(left, source)

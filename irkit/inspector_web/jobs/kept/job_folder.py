@@ -1,7 +1,8 @@
 """A failed job in a folder of its own, from which it runs again: ``irkit replay`` does that.
 
-The folder holds the arguments and the trace of the run that the job was about. Jobs that the child
-refused with a reason are not kept: the reason tells all.
+The folder holds the arguments and the run that the job was about: its trace, whose last step is the
+pass that failed, if one did, and the values that inputs are fixed to. Jobs that the child refused
+with a reason are not kept: the reason tells all.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ import os
 import secrets
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +18,12 @@ import msgspec
 
 from irkit.core import FormatError, IRKitError
 from irkit.inspector_web.jobs.job import JobKind
-from irkit.inspector_web.record.restore import load_trace
+from irkit.inspector_web.jobs.kept.fixed_values import KeptValue, read_values, write_values
+from irkit.inspector_web.record.restore import restore, trace_with_failure
+from irkit.inspector_web.record.step_recorder import RecordedFailure, RecordedTrace
 from irkit.inspector_web.record.tempdirs import make_tempdir
-from irkit.inspector_web.runs.run import LoadedTrace, Run, Source
+from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
+from irkit.inspector_web.runs.run import LEVELS, LoadedTrace, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child, ChildDied, Limits
 
@@ -32,16 +36,18 @@ Outcome = Literal["same", "gone", "different"]
 
 
 class JobSource(msgspec.Struct, frozen=True):
-    """The file that the run of a job was made from."""
+    """The file that the run of a job was made from, and what is fixed of its inputs."""
 
     kind: Literal["model", "text", "script", "dump"]
     path: str
     shapes: dict[str, list[int | str]]
     converters: list[str]
+    values: list[KeptValue] = []
 
 
 class KeptJob(msgspec.Struct, frozen=True):
-    """A job that failed, and how; its run is number 0."""
+    """A job that failed, and how; its run is number 0. ``failure`` is that of the run's last pass,
+    ``passes`` and ``plan`` as in LoadedTrace."""
 
     kind: str
     arguments: dict[str, Any]
@@ -49,7 +55,10 @@ class KeptJob(msgspec.Struct, frozen=True):
     seconds: float | None
     memory: int | None
     source: JobSource | None = None
-    format: int = 1
+    failure: RecordedFailure | None = None
+    passes: tuple[PassInfo, ...] = ()
+    plan: tuple[PassPlacement, ...] = ()
+    format: int = 2
 
 
 class ReplayedJob(msgspec.Struct, frozen=True):
@@ -64,25 +73,32 @@ def keep_job(
     kind: str, arguments: bytes, workspace: Workspace, limits: Limits, message: str
 ) -> str:
     """Write a job into a folder below the current one, and return the command that runs it again;
-    an empty string if it cannot run alone."""
+    an empty string if it is about no run."""
     given: dict[str, Any] = msgspec.json.decode(arguments)
     found = _run_of(given, workspace)
-    if found is None or found.loaded.failure is not None:
+    if found is None:
         return ""
-    source = found.loaded.source
-    if source is not None and source.values:
-        return ""
-    kept = KeptJob(
-        kind, given, message, limits.seconds, limits.memory, _source_of(source) if source else None
-    )
-    text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
-    final = Path(PREFIX + hashlib.sha256(text).hexdigest()[:12])
+    loaded = found.loaded
     partial = Path(f".{PREFIX}{secrets.token_hex(8)}.partial")
     try:
+        partial.mkdir()
+        trace, failure = trace_with_failure(loaded)
+        kept = KeptJob(
+            kind,
+            given,
+            message,
+            limits.seconds,
+            limits.memory,
+            _source_of(loaded.source, partial) if loaded.source else None,
+            failure,
+            loaded.passes,
+            loaded.plan,
+        )
+        text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
+        final = Path(PREFIX + hashlib.sha256(text).hexdigest()[:12])
         if not final.exists():
-            partial.mkdir()
             (partial / JSON_NAME).write_bytes(text)
-            found.trace.save(partial / TRACE_NAME)
+            trace.save(partial / TRACE_NAME, LEVELS)
             partial.rename(final)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -101,9 +117,11 @@ def _run_of(given: dict[str, Any], workspace: Workspace) -> Run | None:
     return workspace.run(number)
 
 
-def _source_of(source: Source) -> JobSource:
+def _source_of(source: Source, folder: Path) -> JobSource:
     shapes = {name: list(shape) for name, shape in source.shapes.items()}
-    return JobSource(source.kind, os.path.abspath(source.path), shapes, list(source.converters))
+    values = write_values(source.values, folder)
+    path, converters = os.path.abspath(source.path), list(source.converters)
+    return JobSource(source.kind, path, shapes, converters, values)
 
 
 def is_job_folder(folder: str | os.PathLike[str]) -> bool:
@@ -127,7 +145,7 @@ def replay_job(
     if kind is None:
         raise FormatError(f"{folder} holds a job of the unknown kind {kept.kind[:40]!r}")
     limits = Limits(seconds or kept.seconds, memory or kept.memory)
-    run = LoadedTrace(load_trace(str(Path(folder) / TRACE_NAME)), "", source=_restored(kept.source))
+    run = _run_in(Path(folder), kept)
     given = msgspec.convert(kept.arguments, kind.arguments)
     found = kind.find(Workspace([run]), given)
     with Child(limits) as child:
@@ -155,11 +173,20 @@ def bug_text(error: Exception) -> str:
     return f"This is a bug in irkit: {type(error).__name__}: {error}"
 
 
-def _restored(source: JobSource | None) -> Source | None:
-    if source is None:
-        return None
-    converters: Sequence[str] = source.converters
-    return Source(source.kind, source.path, shapes=source.shapes, converters=tuple(converters))
+def _run_in(folder: Path, kept: KeptJob) -> LoadedTrace:
+    source = None if kept.source is None else _restored(kept.source, folder)
+    recorded = RecordedTrace(str(folder / TRACE_NAME), "", kept.failure, kept.passes)
+    return msgspec.structs.replace(restore(recorded, source), plan=kept.plan)
+
+
+def _restored(source: JobSource, folder: Path) -> Source:
+    return Source(
+        source.kind,
+        source.path,
+        shapes=source.shapes,
+        values=read_values(source.values, folder),
+        converters=tuple(source.converters),
+    )
 
 
 def _read(folder: Path) -> KeptJob:

@@ -47,8 +47,8 @@ export class OverviewPage {
     this.alarm = el("div", { class: "alarm-place" });
     const cards = el("div", { class: `cards${names.length && !this.page.isText ? "" : " single"}` }, this.alarmPart(),
       this.page.place.beside === null ? null : comparisonCard(this.page),
-      names.length ? this.matrix.element : null,
-      el("div", { class: "column" }, names.length && !this.page.isText ? this.table.element : null, names.length && this.page.canRun ? this.roofline(labels) : null, run.steps.some((row) => row.ms) ? slowest(run.steps, given) : null, versions(run)));
+      el("div", { class: "column" }, names.length ? this.matrix.element : null, run.steps.some((row) => row.ms) ? slowest(run.steps, given) : null),
+      el("div", { class: "column" }, names.length && !this.page.isText ? this.table.element : null, names.length && this.page.canRun ? this.roofline(labels) : null, versions(run)));
     this.cards = cards;
     fill(this.box, cards);
   }
@@ -117,7 +117,7 @@ function slowest(steps, { onStep }) {
       el("span", { class: "track", "aria-hidden": "true" }, bar), el("span", { class: "amount" }, milliseconds(ms)));
   });
   const total = steps.reduce((sum, row) => sum + row.ms, 0);
-  return el("section", { class: "card", "aria-labelledby": "slowest-title" },
+  return el("section", { class: "card slowest-card", "aria-labelledby": "slowest-title" },
     el("header", {}, el("h2", { id: "slowest-title" }, "Slowest passes"), el("small", {}, `${milliseconds(total)} in ${plural(steps.length, "step")}`)), el("ul", { class: "slowest" }, ...items));
 }
 

@@ -67,7 +67,7 @@ export class Details {
     const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null));
     return fill(this.line,
       el("div", { class: "line-head" }, el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`), el("pre", { class: "chosen-line", tabindex: 0 }, info.code)),
-      part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, "Nothing is known of its origin.")),
+      part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, info.unread ? `Its function has ${plural(info.unread, "node")} that are not read yet: too many to read for one line.` : "Nothing is known of its origin.")),
       part("Last changed by", el("p", { class: "who-line" }, who)));
   }
 }

@@ -1,6 +1,6 @@
 // The list of passes, by phase.
 
-import { byId, el, fill, milliseconds, plural } from "../dom.js";
+import { byId, el, fill, milliseconds, plural, revealSoon } from "../dom.js";
 
 // A dump of another compiler does not say what the pass changed; a remark says so.
 const isUnknown = (row) => row.level === "text" && Boolean(row.remarks);
@@ -109,7 +109,7 @@ export class PassList {
     item.setAttribute("aria-current", "true");
     const fold = item.closest(".folded");
     if (fold) fold.open = true;
-    item.scrollIntoView({ block: "nearest" });
+    revealSoon(item);
   }
 
   // The step that is `ahead` rows after one, among those shown.

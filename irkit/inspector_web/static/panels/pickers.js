@@ -17,8 +17,13 @@ export function runTitle(runs, number) {
   return runs.filter((run) => run.title === title).length > 1 ? `${number + 1}: ${title}` : title;
 }
 
+let listedFunctions = null;
+
 export function fillFunctions(run, chosen) {
-  fill(byId("function"), ...run.functions.map((each) => {
+  const known = listedFunctions === run.functions;
+  listedFunctions = run.functions;
+  if (known) byId("function").value = chosen;
+  else fill(byId("function"), ...run.functions.map((each) => {
     const said = each.failed ? "failed" : `${plural(each.changed, "change")}`;
     return el("option", { value: each.name, selected: each.name === chosen }, `${each.name || "the module"} (${said})`);
   }));

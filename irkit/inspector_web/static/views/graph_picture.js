@@ -151,27 +151,33 @@ class GraphWindow {
   show() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
+      // Sizes and colours are read before anything is set: after that, the browser would lay out for them.
       const { width, height } = this.size;
+      this.drawMap(width, height);
       this.picture.setAttribute("viewBox", `${this.x} ${this.y} ${width / this.scale} ${height / this.scale}`);
-      this.drawMap();
     });
   }
 
-  drawMap() {
-    const pen = this.map.getContext("2d");
+  // The window on the map of all boxes, which are drawn once for each colour.
+  drawMap(seenWidth, seenHeight) {
     const { width, height } = this.map;
-    const scale = Math.min(width / this.view.width, height / this.view.height);
-    const style = getComputedStyle(this.stage);
+    const scale = this.mapScale = Math.min(width / this.view.width, height / this.view.height);
+    const { color, outlineColor } = getComputedStyle(this.stage);
     this.mapLeft = (width - this.view.width * scale) / 2;
-    pen.setTransform(1, 0, 0, 1, 0, 0);
+    if (this.mapColor !== color) {
+      this.mapColor = color;
+      this.mapBoxes = Object.assign(document.createElement("canvas"), { width, height });
+      const pen = this.mapBoxes.getContext("2d");
+      pen.translate(this.mapLeft, 0);
+      pen.fillStyle = color;
+      for (const box of this.boxes) pen.fillRect(box.x * scale, box.y * scale, Math.max(1.5, BOX.width * scale), Math.max(1.5, BOX.height * scale));
+    }
+    const pen = this.map.getContext("2d");
     pen.clearRect(0, 0, width, height);
-    pen.translate(this.mapLeft, 0);
-    pen.fillStyle = style.getPropertyValue("color");
-    for (const box of this.boxes) pen.fillRect(box.x * scale, box.y * scale, Math.max(1.5, BOX.width * scale), Math.max(1.5, BOX.height * scale));
-    pen.strokeStyle = style.getPropertyValue("outline-color");
+    pen.drawImage(this.mapBoxes, 0, 0);
+    pen.strokeStyle = outlineColor;
     pen.lineWidth = 2;
-    pen.strokeRect(this.x * scale, this.y * scale, (this.size.width / this.scale) * scale, (this.size.height / this.scale) * scale);
-    this.mapScale = scale;
+    pen.strokeRect(this.mapLeft + this.x * scale, this.y * scale, (seenWidth / this.scale) * scale, (seenHeight / this.scale) * scale);
   }
 
   listen() {

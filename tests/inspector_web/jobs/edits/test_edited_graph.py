@@ -9,12 +9,12 @@ import pytest
 from tests.inspector_web.jobs.edits.test_edit import edit, text_of
 from tests.inspector_web.jobs.test_queue import ORIGIN, until_over
 from tests.inspector_web.jobs.test_rerun import run_info
-from tests.inspector_web.pages import Client, client_of, conv_model, opened
+from tests.inspector_web.pages import Client, client_of, conv_model, opened_model
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    inspection = opened(conv_model(tmp_path_factory.mktemp("graph")))
+    inspection = opened_model(conv_model)
     yield client_of(inspection)
     inspection.close()
 
@@ -90,7 +90,50 @@ def test_what_does_not_fit_is_refused_with_the_reason(
     assert said in info["message"]
 
 
-def test_a_whole_module_is_refused(client: Client) -> None:
+@pytest.mark.parametrize("name", ["inline-functions", "lower-to-loops"])
+def test_the_text_of_a_module_can_be_edited_and_is_valid(client: Client, name: str) -> None:
+    step = row_of(client, name)
+    info = edit(client, text_of(client, step)["text"], step=step)
+    assert (info["state"], info["message"]) == ("done", "")
+
+
+def test_the_rest_runs_on_an_edited_module_and_verdicts_are_against_the_old_run(
+    client: Client,
+) -> None:
     step = row_of(client, "lower-to-loops")
-    answer = client.get(f"/api/editable?run=0&step={step}")
-    assert "one function at a time can be edited" in answer.get_json()["error"]
+    text = text_of(client, step)["text"]
+    found = re.search(r"= max\((.*), 0\.0\)", text)
+    assert found is not None, text
+    other = text.replace(found[0], f"= max({found[1]}, 1000.0)")
+    info = edit(client, other, step=step, go=True)
+    assert (info["state"], info["result"]["failed"]) == ("done", False), info["message"]
+    number = info["result"]["run"]
+    made = rows(client, number)
+    kernels = {row["function"] for row in rows(client) if row["level"] == "loop"}
+    assert (made[0]["name"], made[1]["name"]) == ("(edit)", "plan-memory")
+    assert {row["function"] for row in made if row["level"] == "loop"} == kernels
+    asked = {"kind": "verdicts", "arguments": {"run": number, "step": 0}}
+    job = client.post("/api/jobs", json=asked, headers=ORIGIN).get_json()["id"]
+    (verdict,) = until_over(client, job)["result"]["verdicts"]
+    assert verdict["status"] == "differs", verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def softmax(", "def softer(", "the functions are main, conv_relu, softer; expected main"),
+        ('call("softmax", r)', 'call("softmax", x)', "softmax"),
+        ('call("softmax", r)', 'call("missing", r)', "missing"),
+        ("p1: f32[8, 3, 3, 3]", "p1: f32[8, 3, 3, 4]", "conv_relu"),
+    ],
+)
+def test_what_does_not_fit_a_module_is_refused(
+    client: Client, old: str, new: str, said: str
+) -> None:
+    step = row_of(client, "lower-to-loops")
+    text = text_of(client, step)["text"]
+    assert old in text
+    info = edit(client, text.replace(old, new, 1), step=step, go=True)
+    assert info["state"] == "failed"
+    assert said in info["message"]
+    assert "bug in irkit" not in info["message"]

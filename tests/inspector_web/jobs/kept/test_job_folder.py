@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -17,11 +18,15 @@ from irkit.inspector_web.jobs.job import JobKind, RunSink
 from irkit.inspector_web.jobs.kept import job_folder, replay_job
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.record.progress import report_progress
+from irkit.inspector_web.runs.pass_plan import PassPlacement
+from irkit.inspector_web.runs.run import LoadedTrace, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.ir import PrimFunc, parse, script
+from irkit.phases import trace
 from irkit.processes import Limits
-from irkit.transform import Step
+from irkit.transform import Attempt, PassFailed, Step, Trace
 from tests.inspector_web.jobs.test_queue import ask, until_over
-from tests.inspector_web.pages import Client, client_of, matmul_trace, opened
+from tests.inspector_web.pages import MATMUL, Client, client_of, matmul_trace, opened
 
 
 class AboutStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,6 +132,68 @@ def test_a_job_that_is_done_or_refused_leaves_nothing(client: Client, tmp_path: 
     refused = until_over(client, ask(client, "about", run=0, step=99_999, how="die"))
     assert (refused["state"], refused["replay"]) == ("failed", "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """Return a client of a run whose last pass failed, and of a model with fixed values."""
+    monkeypatch.chdir(tmp_path)
+    func = parse(MATMUL)
+    (step, *_) = trace(func)
+    failed = PassFailed(
+        "it broke", name="explode", pass_text="explode{a=1}", phase=2, function="matmul",
+        before=step.after, attempt=Attempt(step.level, (), 0, 1, "matmul", step.after, ()),
+    )  # fmt: skip
+    values = {"n": [1, 2], "x": np.float32([0.1, np.nan]), "yes": True}
+    source = Source("model", str(tmp_path / "m.onnx"), values=values, shapes={"y": ["n", 3]})
+    left = (PassPlacement("loop", 2, "explode", {"a": "1"}),)
+    inspection = opened(matmul_trace(tmp_path))
+    inspection.add(
+        LoadedTrace(Trace([step]), "broken", failed, "Traceback", "irkit", source, left=left)
+    )
+    yield client_of(inspection, kinds={"about": ABOUT_FAILURE})
+    inspection.close()
+
+
+class AboutRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is asked about a run as a whole."""
+
+    run: int
+
+
+def describe_run(workspace: Workspace, wanted: AboutRun) -> str:
+    loaded = workspace.run(wanted.run).loaded
+    assert loaded.failure is not None
+    assert loaded.source is not None
+    failure, source = loaded.failure, loaded.source
+    values = {name: (type(each).__name__, repr(each)) for name, each in source.values.items()}
+    said = failure.what, failure.kind, failure.pass_text, failure.phase, failure.function
+    assert isinstance(failure.before, PrimFunc)
+    return repr((said, values, dict(source.shapes), loaded.left, script(failure.before),
+                 len(loaded.trace), loaded.traceback))  # fmt: skip
+
+
+def break_with(what: str) -> None:
+    raise KeyError(what)
+
+
+ABOUT_FAILURE = JobKind(
+    AboutRun, describe_run, lambda found, folder: (found,), break_with, lambda *made: None
+)
+
+
+def test_a_run_with_a_failed_pass_and_fixed_values_is_the_same_in_the_folder(
+    failing: Client, tmp_path: Path
+) -> None:
+    info = until_over(failing, ask(failing, "about", run=1))
+    assert "explode" in info["message"]
+    assert "float32" in info["message"]
+    # What the job says tells all that it was given, so the same message is the same run.
+    again = replay_job(folder_of(info), {"about": ABOUT_FAILURE})
+    assert again.outcome == "same", (again.expected, again.found)
+    (Path(folder_of(info)) / "value-1.npy").write_bytes(b"\x93NUMPY")
+    with pytest.raises(FormatError, match="value-1"):
+        replay_job(folder_of(info), {"about": ABOUT_FAILURE})
 
 
 @pytest.mark.parametrize(

@@ -5,25 +5,26 @@ in a state depend on it and the states before it, and not on which state was pri
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from irkit.core import Function, Names, Node
-from irkit.ir import Memo
-
-Symbols = Callable[[Function, Memo], list[Node] | None]
+from irkit.core import Function, Level, Names, Node
 
 
 class StateNames:
     """The names in all states of a function. Callers hold ``lock`` while they print a state, since
     the memo of printed statements is shared."""
 
-    def __init__(self, states: Sequence[Callable[[], Function]], symbols: Symbols) -> None:
+    def __init__(
+        self, states: Sequence[Callable[[], Function]], levels: dict[type[Function], Level]
+    ) -> None:
         self.lock = threading.RLock()
-        self._states, self._symbols = states, symbols
+        self._states, self._levels = states, levels
         self._read: list[Function] = []
         self._places: dict[int, int] = {}
         self._names = Names()
-        self._memo = Memo()
+        memos = [level.memo for level in levels.values() if level.memo is not None]
+        self._memo: dict[Any, Any] = memos[0]() if memos else {}
         self._reached = 0
         self._replaced: list[tuple[int, int, tuple[Node, str]]] = []
 
@@ -50,7 +51,13 @@ class StateNames:
         return names
 
     def _name(self, at: int) -> None:
-        symbols = self._symbols(self._read[at], self._memo)
-        if symbols is not None:
-            moved = self._names.choose(symbols).moved
+        func = self._read[at]
+        level = self._levels.get(type(func))
+        if level is not None and level.symbols is not None:
+            moved = self._names.choose(level.symbols(func, self._memo)).moved
             self._replaced += ((at, key, entry) for key, entry in moved.items())
+
+
+def levels_by_class(levels: Iterable[Level]) -> dict[type[Function], Level]:
+    """Return the level that functions of each class belong to."""
+    return {cls: level for level in levels for cls in level.functions}
