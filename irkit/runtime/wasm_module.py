@@ -11,12 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from irkit.codegen import ENTRY, SIZES, emit_pool
+from irkit.codegen import ENTRY, SIZES
 from irkit.core import IRKitError, atomic_write
-from irkit.runtime.cache import object_for
 from irkit.runtime.deploy import run_tool
 from irkit.runtime.model import Model
-from irkit.runtime.pool import has_parallel_loops
 
 LINKERS = ("wasm-ld", "wasm-ld-19", "wasm-ld-14")
 STACK = 1 << 20
@@ -43,9 +41,7 @@ def write_wasm(model: Model, output: "str | os.PathLike[str]") -> list[Path]:
         )
     path = Path(output)
     exports = [f"--export={name}" for name in (ENTRY, *[SIZES] * bool(model.plan.dims))]
-    images = list(model.contents.objects)
-    if has_parallel_loops(images):
-        images.append(object_for(emit_pool(model.target), model.target))
+    images = [image for image in (*model.contents.objects, model.contents.pool) if image]
     with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
         names = [f"part{number}.o" for number in range(len(images))]
         for name, image in zip(names, images, strict=True):
