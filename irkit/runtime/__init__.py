@@ -34,6 +34,7 @@ from irkit.runtime.deploy import (
 )
 from irkit.runtime.device import (
     DeviceKernel as DeviceKernel,
+    NoDevice as NoDevice,
     build_device_kernels as build_device_kernels,
 )
 from irkit.runtime.jit import (

@@ -8,3 +8,6 @@ from irkit.runtime.device.device_kernel import (
     DeviceKernel as DeviceKernel,
     build_device_kernels as build_device_kernels,
 )
+from irkit.runtime.device.driver import (
+    NoDevice as NoDevice,
+)
