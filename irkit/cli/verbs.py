@@ -92,7 +92,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         modules = _FORKED.get(args[0], ())
         if modules and not {"-h", "--help"} & set(args):
-            from irkit.processes.fork_server import prepare_forks
+            from irkit.processes import prepare_forks
 
             prepare_forks(modules)
         return super().resolve_command(ctx, args)

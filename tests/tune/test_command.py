@@ -167,7 +167,7 @@ def test_processes_start_before_the_verb_is_imported_but_not_for_help(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[object] = []
-    monkeypatch.setattr("irkit.processes.fork_server.prepare_forks", asked.append)
+    monkeypatch.setattr("irkit.processes.prepare_forks", asked.append)
     said("tune", "--help")
     assert not asked
     CliRunner().invoke(irkit, ["tune", "there_is_none.py:f"])
