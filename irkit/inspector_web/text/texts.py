@@ -61,6 +61,7 @@ class State(msgspec.Struct, frozen=True, eq=False):
     """
 
     step: int
+    name: str
     key: Hashable
     read: Callable[[], Function]
 
@@ -138,7 +139,7 @@ class Texts:
     def _state_of(self, func: Function) -> State:
         name = self.history_of(func)
         if name is None:
-            return State(GIVEN, id(func), lambda: func)
+            return State(GIVEN, func.name, id(func), lambda: func)
         return self.histories[name][self._names[name].place_of(func)]
 
     def names_of(self, function: str) -> StateNames:
@@ -220,10 +221,9 @@ def _histories(trace: Trace) -> dict[str, tuple[State, ...]]:
     """
     found: dict[str, dict[Hashable, State]] = {}
     for step in trace:
-        for each in step.states("before"):
-            found.setdefault(each.name, {}).setdefault(each.key, State(GIVEN, each.key, each.read))
-        for each in step.states("after"):
-            found.setdefault(each.name, {}).setdefault(
-                each.key, State(step.index, each.key, each.read)
-            )
+        sides = (GIVEN, step.states("before")), (step.index, step.states("after"))
+        for number, states in sides:
+            for each in states:
+                own = found.setdefault(each.name, {})
+                own.setdefault(each.key, State(number, each.name, each.key, each.read))
     return {name: tuple(states.values()) for name, states in found.items()}

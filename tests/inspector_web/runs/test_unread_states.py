@@ -118,4 +118,4 @@ def test_a_line_of_a_huge_function_is_blamed_without_reading_it(
     assert [step.unread for step in again] == unread
     monkeypatch.undo()
     told = step_detail.line_info(workspace.stage("0.3.a"), 5)
-    assert told == msgspec.structs.replace(info, unread=0)
+    assert told == msgspec.structs.replace(info, unread=0, origins=[("text", "", ":5")])
