@@ -36,7 +36,7 @@ class Page {
     this.passes = new PassList((step) => this.moves.goStep(step), (step) => this.moves.goOther(step));
     this.beside = new Beside(source);
     this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
-    this.details = new Details({ editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.details = new Details({ kernelsAt: (place) => [...(this.run.infos?.values() ?? [])].filter((each) => each.sources?.includes(place)).map((each) => each.name), onKernel: (name) => this.moves.goKernel(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);

@@ -5,24 +5,28 @@ graph through the values that it computes: they keep their names when operators 
 """
 
 from collections.abc import Iterator
+from os.path import basename
 
 import msgspec
 
-from irkit.core import IRModule, Span
+from irkit.core import IRModule
 from irkit.graph import Apply, Bind, Constant, GraphFunc, Invoke, Lambda, Op, TensorType, Value
 from irkit.inspector_web.text.texts import Texts
 from irkit.ir import PrimFunc, Var, as_int, work_of
 
 MOST_OPERATORS = 12
 """Operators of a kernel, and nodes of the model, that are listed."""
+MOST_SOURCES = 500
+"""Lines of source of a kernel that are listed: a kernel can be called for many layers."""
 
 
 class KernelInfo(msgspec.Struct, omit_defaults=True):
     """A kernel: its operators in order, the nodes of the model, and the shape of its result.
 
     ``weights`` is what the names of its weights begin with; ``calls`` how often the model calls
-    it, and ``values`` what the calls compute. Units: float operations; bytes that must at least
-    come from and go to memory. Both are None if they depend on data or on a symbolic size.
+    it, and ``values`` what the calls compute. ``sources`` are the lines of the user's own source
+    that its operators were written on, as ``file:line``. Units: float operations; bytes that must
+    at least come from and go to memory. Both are None if they depend on data or on a symbolic size.
     """
 
     name: str
@@ -32,6 +36,7 @@ class KernelInfo(msgspec.Struct, omit_defaults=True):
     weights: str = ""
     calls: int = 0
     values: list[str] = []
+    sources: list[str] = []
     flops: int | None = 0
     bytes: int | None = 0
 
@@ -108,15 +113,14 @@ def _add_call(
     info.calls += 1
     info.values.append(bind.var.name)
     for each in (*inside, bind):
-        info.nodes += [name for name in _node_names(each.span) if name not in info.nodes]
-    del info.nodes[MOST_OPERATORS:]
-
-
-def _node_names(span: Span | None) -> Iterator[str]:
-    while span is not None:
-        if span.kind == "onnx":
-            yield span.name
-        span = span.parent
+        for span in each.span.chain() if each.span is not None else ():
+            if span.kind in ("onnx", "torch") and span.name not in info.nodes:
+                info.nodes.append(span.name)
+            # As lines tell of their origins: see step_detail.
+            place = f"{basename(span.file)}:{span.line}"
+            if span.kind == "torch" and span.file and place not in info.sources:
+                info.sources.append(place)
+    del info.nodes[MOST_OPERATORS:], info.sources[MOST_SOURCES:]
 
 
 def shared_name(names: list[str]) -> str:

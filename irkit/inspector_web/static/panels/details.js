@@ -11,10 +11,12 @@ function table(rows) {
 }
 
 export class Details {
-  constructor({ onLine, onStep, editor }) {
+  constructor({ onLine, onStep, editor, kernelsAt, onKernel }) {
     this.editor = editor;
     this.onLine = onLine;
     this.onStep = onStep;
+    this.kernelsAt = kernelsAt;
+    this.onKernel = onKernel;
     this.box = byId("details");
     this.line = el("div", { id: "line-details" });
     this.pass = el("div", { id: "pass-details" });
@@ -59,12 +61,18 @@ export class Details {
     return part(plural(info.remarks.length + info.more_remarks, "remark"), el("ul", { class: "remarks" }, ...items), more);
   }
 
+  // The ways from a line of the user's source to the kernels that compute it.
+  kernelsPart(place) {
+    const names = place ? this.kernelsAt(place) : [];
+    return names.flatMap((name, at) => [at ? ", " : " in ", el("button", { type: "button", class: "link", title: "Open this kernel", onclick: () => this.onKernel(name) }, name)]);
+  }
+
   showLine(name, info) {
     if (!info) return fill(this.line);
     const who = info.step < 0
       ? "There from the start; no pass has changed it."
       : el("span", {}, el("button", { type: "button", class: "link", onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name}`));
-    const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null));
+    const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null, ...this.kernelsPart(place)));
     return fill(this.line,
       el("div", { class: "line-head" }, el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`), el("pre", { class: "chosen-line", tabindex: 0 }, info.code)),
       part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, info.unread ? `Its function has ${plural(info.unread, "node")} that are not read yet: too many to read for one line.` : "Nothing is known of its origin.")),
