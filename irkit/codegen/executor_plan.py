@@ -237,8 +237,8 @@ def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
             waiting += 1
         if at < len(plan.calls):
             yield "call", at
-            for number in measured.get(at, ()):
-                yield "measure", number
+            for size in measured.get(at, ()):
+                yield "measure", size
 
 
 def measured_refusal(measured: Sequence[MeasuredSize], status: int) -> str:

@@ -111,7 +111,7 @@ def interpret_step(
         own = numpy_dtype(kind.dtype) if isinstance(kind, TensorType) else array.dtype
         scope[value] = np.asarray(array, own)
     with deep_recursion:
-        return _Machine(module, "main", None, max_steps=max_steps)._step(bind, scope)
+        return _Machine(module, "main", None, max_steps=max_steps).step(bind, scope)
 
 
 def intermediates(
@@ -163,11 +163,11 @@ class _Machine:
     def _body(self, body: Body, scope: CallEnvironment) -> Result:
         """Run the bindings of a body in order; return its result."""
         for bind in body.bindings:
-            result = scope[bind.var] = self._step(bind, scope)
+            result = scope[bind.var] = self.step(bind, scope)
             self._see(bind.var, result)
         return scope[body.result]
 
-    def _step(self, bind: Bind, scope: CallEnvironment) -> Result:
+    def step(self, bind: Bind, scope: CallEnvironment) -> Result:
         match bind.step:
             case Body() as body:
                 return self._body(body, scope)

@@ -121,11 +121,11 @@ def _graph(module: Any) -> TorchGraph:
     graphs = _graphs_of(module)
     nodes = list(module.graph.nodes)
     (output,) = (node.args[0] for node in nodes if node.op == "output")
-    results = output if isinstance(output, (list, tuple)) else (output,)
+    results = cast("list[Any]", output if isinstance(output, (list, tuple)) else [output])
     return TorchGraph(
         tuple(node.name for node in nodes if node.op == "placeholder"),
         tuple(nodes_of(nodes, graphs)),
-        tuple(_argument(each) for each in cast("list[Any]", results)),
+        tuple(_argument(each) for each in results),
         graphs,
     )
 

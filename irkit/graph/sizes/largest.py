@@ -1,9 +1,26 @@
 """The largest and the smallest that a size can be, over the dimensions that prefixes bind."""
 
 from collections.abc import Mapping
+from functools import reduce
 
 from irkit.core import IRKitError, deep_recursion, walk
-from irkit.ir import I64, Add, Binary, Const, Expr, FloorDiv, Max, Min, Mul, Sub, Var, as_int
+from irkit.ir import (
+    I64,
+    Add,
+    Binary,
+    Const,
+    Expr,
+    FloorDiv,
+    Max,
+    Min,
+    Mul,
+    Sub,
+    Var,
+    as_int,
+    floordiv,
+    maximum,
+    minimum,
+)
 
 
 @deep_recursion
@@ -30,18 +47,16 @@ def _limits(size: Expr, most: Mapping[Var, Expr]) -> tuple[Expr, Expr]:
         case Sub():
             return low - top, high - least
         case Min():
-            return Min(low, least), Min(high, top)
+            return minimum(low, least), minimum(high, top)
         case Max():
-            return Max(low, least), Max(high, top)
+            return maximum(low, least), maximum(high, top)
         case Mul() if _is_positive(size.a) and _is_positive(size.b):
             return low * least, high * top
         case Mul():
             ends = [a * b for a in (low, high) for b in (least, top)]
-            return Min(Min(ends[0], ends[1]), Min(ends[2], ends[3])), Max(
-                Max(ends[0], ends[1]), Max(ends[2], ends[3])
-            )
+            return reduce(minimum, ends), reduce(maximum, ends)
         case FloorDiv() if (as_int(size.b) or 0) > 0:
-            return low // size.b, high // size.b
+            return floordiv(low, size.b), floordiv(high, size.b)
         case _:
             raise _unlimited(size)
 

@@ -8,7 +8,7 @@ import pytest
 
 from irkit.core import IRModule, rewrite, substitute, walk
 from irkit.debug import CheckOptions, Verdict, verdicts
-from irkit.graph import ArrayData, Builder, Constant, GraphFunc, Op, Value
+from irkit.graph import ArrayData, Builder, Constant, GraphFunc, Op, Value, parse_module
 from irkit.ir import Var
 from irkit.phases import GRAPH
 from irkit.transform import define_pass
@@ -201,3 +201,43 @@ def test_a_constant_whose_data_was_not_kept_is_not_known_and_never_wrong() -> No
     found = judged(func, lambda func: rewrite(func, forget, on=Constant))
     assert found.status == "not known"
     assert "was not kept" in found.message
+
+
+LOOP = """\
+def main(x: f32[4], w: f32[4], n: i64[()], c: bool[()]):
+    y: (i64[()], f32[4]) = loop("step", n, c, (x,), (w,))
+    z: f32[4] = y[1]
+    return z
+
+def step(i: i64[()], a: f32[4], w: f32[4]):
+    go: bool[()] = constant([True])
+    b: f32[4] = multiply(a, w)
+    e: f32[4] = add(b, w)
+    r: (bool[()], f32[4]) = (go, e)
+    return r
+"""
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_loop_is_compared_by_what_it_computes(wrong: bool) -> None:
+    module = parse_module(LOOP)
+
+    @define_pass
+    def changing(mod: IRModule) -> IRModule:
+        step = mod["step"]
+        name = "subtract" if wrong else "add"
+        # Operands in the other order: b + w and w + b are the same.
+        return mod.with_functions({"step": rewrite(
+            step, lambda op: Op(name, op.args[::-1]) if op.name == "add" else None, on=Op
+        )})  # fmt: skip
+
+    inputs = {"x": [1, 2, 3, 4], "w": [1, 1, 2, 2], "n": 3, "c": True}
+    given = {
+        name: np.asarray(value, {"n": "i8", "c": "?"}.get(name, "f4"))
+        for name, value in inputs.items()
+    }
+    pipeline = GRAPH.stop_after(0).insert(changing, phase=0)
+    for name in pipeline.names[:-1]:
+        pipeline = pipeline.without(name)
+    (found,) = verdicts(pipeline.steps(module), CheckOptions(inputs=given))
+    assert found.status == ("differs" if wrong else "same"), found.message

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, equal
-from irkit.fuzz.generators.graphs.loops import Steps, loop as draw_loop, prefix
+from irkit.fuzz.generators.graphs.loops import BodySteps, loop as draw_loop, prefix
 from irkit.fuzz.generators.graphs.operators import DRAWS, conv, matmul, normalised
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.graph import Body, TensorType, TupleType, Value
@@ -227,7 +227,7 @@ def constant_operand(g: GraphValues, name: str) -> object:
 
 def loop(g: GraphValues, name: str) -> object:
     """Repeat a body of a few steps."""
-    return draw_loop(g, Steps(_alike, _steps, _condition))
+    return draw_loop(g, BodySteps(_alike, _steps, _condition))
 
 
 FORMS: dict[str, Callable[[GraphValues, str], object]] = {

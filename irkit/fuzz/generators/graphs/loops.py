@@ -14,7 +14,7 @@ _MOST = 4
 """Iterations of a loop that has rows."""
 
 
-class Steps(msgspec.Struct, frozen=True):
+class BodySteps(msgspec.Struct, frozen=True):
     """What a body is made of: a step that keeps a type, some steps of any kind, and a condition."""
 
     alike: Callable[[GraphValues, GraphTensor], GraphTensor]
@@ -22,7 +22,7 @@ class Steps(msgspec.Struct, frozen=True):
     condition: Callable[[GraphValues], Value]
 
 
-def loop(g: GraphValues, steps: Steps) -> object:
+def loop(g: GraphValues, steps: BodySteps) -> object:
     """Repeat a function of the module on a state, perhaps with a row for each iteration."""
     if g.depth:
         return None
