@@ -19,7 +19,7 @@ _WHAT_RUNS = (
 def _opencl() -> Any:
     """Return pyopencl. Raises: NoDevice if it is not installed."""
     try:
-        import pyopencl
+        import pyopencl  # pyright: ignore[reportMissingImports] -- an extra
     except ImportError as error:
         raise NoDevice(f"pyopencl cannot be imported ({error})", hint=_WHAT_RUNS) from None
     return pyopencl
