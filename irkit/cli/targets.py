@@ -58,6 +58,7 @@ def targets(as_json: bool) -> None:
         )
     table.add_row("c", "C source, for any processor", "", "", "", "", "here")
     console().print(table)
+    click.echo()
     console().print(_devices())
 
 

@@ -78,7 +78,7 @@ from irkit.codegen.llvm.compiler.host import (
 )
 from irkit.codegen.llvm.compiler.library import (
     has_llvm as has_llvm,
-    llvm as llvm,
+    llvm_binding as llvm_binding,
 )
 from irkit.codegen.llvm.compiler.object_file import (
     assembly as assembly,

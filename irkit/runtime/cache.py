@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from irkit.codegen import EMITTER_VERSION, compile_object, complete_target, llvm
+from irkit.codegen import EMITTER_VERSION, compile_object, complete_target, llvm_binding
 from irkit.core import Target, cache_folder
 
 _MAGIC = b"irkit object 1\n"
@@ -39,7 +39,7 @@ def object_for(llvm_text: str, target: Target, *, unroll: bool = True) -> bytes:
 @cache
 def _producer() -> bytes:
     wheel = version("llvmlite")
-    return f"{EMITTER_VERSION} {wheel} {llvm.llvm_version_info}".encode()
+    return f"{EMITTER_VERSION} {wheel} {llvm_binding.llvm_version_info}".encode()
 
 
 def _name(llvm_text: str, target: Target, unroll: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL, has_llvm, host_target, llvm
+from irkit.codegen import BF16_SYMBOL, NDARRAY_SYMBOL, has_llvm, host_target, llvm_binding
 from irkit.core import IRKitError
 from irkit.runtime.object_loader import LoadedCode
 
@@ -21,7 +21,7 @@ _linking = threading.Lock()
 def _engine() -> Any:
     """Return the only JIT linker of this process; libraries are added and removed independently."""
     host_target()
-    return llvm.create_lljit_compiler()
+    return llvm_binding.create_lljit_compiler()
 
 
 class Library:
@@ -58,7 +58,7 @@ class Library:
 def _linked_by_orc(
     objects: Sequence[bytes], symbols: Sequence[str], imports: Mapping[str, int]
 ) -> Any:
-    builder = llvm.JITLibraryBuilder()
+    builder = llvm_binding.JITLibraryBuilder()
     for image in objects:
         builder.add_object_img(image)
     builder.add_current_process()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from irkit.cli import machine as verb
 from irkit.cli.verbs import irkit
-from irkit.core import TARGET_TABLE, Target
+from irkit.core import DEVICE_TABLE, TARGET_TABLE, Target
 from irkit.tune import MachineTable, fingerprint
 
 
@@ -70,8 +70,12 @@ def test_what_cannot_be_kept_is_an_error(folder: Path, monkeypatch: pytest.Monke
 def test_targets_lists_every_target_and_the_host() -> None:
     done = CliRunner().invoke(irkit, ["targets"], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output
-    names = [line.split()[0] for line in done.output.splitlines()[1:]]
-    assert names == ["host", *(row.name for row in TARGET_TABLE), "c"]
+    processors, devices = (
+        [line.split()[0] for line in table.splitlines()[1:]]
+        for table in done.output.strip().split("\n\n")
+    )
+    assert processors == ["host", *(row.name for row in TARGET_TABLE), "c"]
+    assert devices == [row.name for row in DEVICE_TABLE]
 
 
 def test_targets_as_json_have_all_that_is_known() -> None:

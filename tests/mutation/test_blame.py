@@ -46,7 +46,7 @@ def test_a_line_of_a_pass_itself_is_used_by_that_pass_alone() -> None:
         (
             "a part that is not copied back",
             {"sch.stage_mem", "sch.write_at", "sch.cache_inplace"},
-            {"sch.split", "sch.compute_at", "sch.cache_write", "lower-to-loops"},
+            {"sch.split", "sch.compute_at", "sch.cache_write", "unroll-loops"},
         ),
         (
             "an initialisation after the reduction",

@@ -35,6 +35,7 @@ MODULES: tuple[str, ...] = (
     "irkit.passes.graph.fuse_ops",
     "irkit.passes.graph.lower_to_loops",
     "irkit.passes.graph.simplify_graph",
+    "irkit.passes.graph.support.operator_groups",
     "irkit.ir.arith.bounds",
     "irkit.ir.arith.comparison",
     "irkit.ir.arith.division",
@@ -132,6 +133,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "fusion": (
         "irkit.passes.graph.fuse_ops",
+        "irkit.passes.graph.support.operator_groups",
         "irkit.passes.graph.simplify_graph",
         "irkit.passes.graph.fold_batch_norm",
         "irkit.passes.graph.fold_constants",

@@ -21,6 +21,7 @@ from irkit.graph import (
     Builder,
     GraphFunc,
     GraphIf,
+    GraphLoop,
     arrays_of,
     interpret,
     parse,
@@ -31,7 +32,7 @@ from irkit.graph import (
 X = np.array([-1.0, 2.0, 0.5, 3.0], np.float32)
 
 
-def samples(wanted: type, count: int) -> Iterator[tuple[Sample, GraphFunc]]:
+def samples(wanted: type, count: int) -> Iterator[tuple[Sample, IRModule]]:
     """Yield graphs of constant shapes with a step of a class, in the order of their seeds."""
     seed = 0
     while count:
@@ -40,18 +41,20 @@ def samples(wanted: type, count: int) -> Iterator[tuple[Sample, GraphFunc]]:
             sample = draw_graph(picks_of(seed))
         except Unusable:
             continue
-        func = sample.ir
+        drawn = sample.ir  # A module if it has a loop, whose body is a function of its own.
+        module = drawn if isinstance(drawn, IRModule) else IRModule({"main": drawn})
+        func = module["main"]
         assert isinstance(func, GraphFunc)
         steps = [bind.step for bind in walk(func.body, Bind)]
         if "=" not in sample.inputs[0].name and any(isinstance(step, wanted) for step in steps):
             count -= 1
-            yield sample, func
+            yield sample, module
 
 
-@pytest.mark.parametrize("wanted", [GraphIf, Apply])
+@pytest.mark.parametrize("wanted", [GraphIf, Apply, GraphLoop])
 def test_drawn_graphs_run_as_what_they_mean(wanted: type) -> None:
-    for sample, func in samples(wanted, 12):
-        model = irkit.compile(IRModule({"main": func}))
+    for sample, module in samples(wanted, 9):
+        model = irkit.compile(module)
         names = [spec.name for spec in model.plan.inputs]
         found = model.run(dict(zip(names, sample.inputs[0].args, strict=True)))
         (expected,), (allowed,) = sample.expected, sample.allowed

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from irkit.codegen.llvm.compiler.cpuinfo import described_host
-from irkit.codegen.llvm.compiler.library import has_llvm, llvm
+from irkit.codegen.llvm.compiler.library import has_llvm, llvm_binding
 from irkit.codegen.llvm.compiler.processor import effective_features
 from irkit.core import IRKitError, Target
 
@@ -20,15 +20,15 @@ _ARCH_PRCTL, _REQUEST_STATE, _TILE_DATA = 158, 0x1023, 18
 
 @cache
 def _ready() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    llvm.initialize_native_asmparser()
+    llvm_binding.initialize_native_target()
+    llvm_binding.initialize_native_asmprinter()
+    llvm_binding.initialize_native_asmparser()
     # When LLVM 22 merges two stores of parts of a vector, it can take the wrong lanes: 8 to 11
     # instead of 10 to 13. Code is no slower without the merging.
-    llvm.set_option("irkit", "-combiner-store-merging=false")
+    llvm_binding.set_option("irkit", "-combiner-store-merging=false")
     # When LLVM 22 vectorises accesses with a stride, such as p[i % 4 * 5 + j], it takes i % 4 for a
     # number that never wraps around, and does not check that at run time.
-    llvm.set_option("irkit", "-enable-interleaved-mem-accesses=false")
+    llvm_binding.set_option("irkit", "-enable-interleaved-mem-accesses=false")
 
 
 @cache
@@ -44,12 +44,16 @@ def host_target() -> Target:
         kept = [name for name in described.features if not (tiles and name.startswith("+amx-"))]
         return msgspec.structs.replace(described, features=tuple(kept))
     _ready()  # Callers go on to compile or link code.
-    found: Any = llvm.get_host_cpu_features()
+    found: Any = llvm_binding.get_host_cpu_features()
     if found.get("amx-tile") and not _may_use_tiles():
         found.update({name: False for name in found if name.startswith("amx-")})
     features = tuple(f"{'+' if found[name] else '-'}{name}" for name in sorted(found))
     return Target(
-        "llvm", llvm.get_host_cpu_name(), features, llvm.get_process_triple(), opt_level=3
+        "llvm",
+        llvm_binding.get_host_cpu_name(),
+        features,
+        llvm_binding.get_process_triple(),
+        opt_level=3,
     )
 
 
@@ -133,10 +137,10 @@ def machine(target: Target) -> Any:
     """
     _ready()
     if target.triple != host_target().triple:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
+        llvm_binding.initialize_all_targets()
+        llvm_binding.initialize_all_asmprinters()
     try:
-        found = llvm.Target.from_triple(target.triple)
+        found = llvm_binding.Target.from_triple(target.triple)
     except RuntimeError as error:
         raise IRKitError(
             f"LLVM cannot make code for the triple {target.triple!r}: {error}"

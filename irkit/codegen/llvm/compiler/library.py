@@ -27,4 +27,4 @@ class _LLVM:
         return getattr(import_module("llvmlite.binding"), name)
 
 
-llvm: Any = _LLVM()  # llvmlite comes without types.
+llvm_binding: Any = _LLVM()  # llvmlite comes without types.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from irkit.codegen.llvm.compiler.host import complete_target, machine
-from irkit.codegen.llvm.compiler.library import llvm
+from irkit.codegen.llvm.compiler.library import llvm_binding
 from irkit.codegen.llvm.compiler.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.codegen.llvm.compiler.pass_manager import run_passes, run_quick_passes
 from irkit.core import IRKitError, Target
@@ -43,7 +43,7 @@ def optimise(llvm_text: str, target: Target, *, unroll: bool = True) -> Any:
             )
     names = (function.name for function in module.functions)
     if "+avx512f" in completed.features and has_narrow_masked_stores(names):
-        module = llvm.parse_assembly(hide_masks(str(module)), llvm.create_context())
+        module = llvm_binding.parse_assembly(hide_masks(str(module)), llvm_binding.create_context())
         module.verify()
     return module
 
@@ -51,7 +51,7 @@ def optimise(llvm_text: str, target: Target, *, unroll: bool = True) -> Any:
 def _optimised(llvm_text: str, completed: Target, slp_vectorize: bool, unroll: bool) -> Any:
     builder = machine(completed)  # Also initialises LLVM.
     try:
-        module = llvm.parse_assembly(llvm_text, llvm.create_context())
+        module = llvm_binding.parse_assembly(llvm_text, llvm_binding.create_context())
         module.verify()
     except RuntimeError as error:
         raise IRKitError(f"the text is not valid LLVM IR: {error}") from None
@@ -60,7 +60,7 @@ def _optimised(llvm_text: str, completed: Target, slp_vectorize: bool, unroll: b
     if completed.opt_level == 1:
         run_quick_passes(module, builder)
         return module
-    options = llvm.create_pipeline_tuning_options(speed_level=completed.opt_level)
+    options = llvm_binding.create_pipeline_tuning_options(speed_level=completed.opt_level)
     options.loop_vectorization = completed.opt_level > 1
     options.slp_vectorization = slp_vectorize
     options.loop_unrolling = unroll and options.loop_unrolling

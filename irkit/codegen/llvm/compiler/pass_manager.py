@@ -2,22 +2,22 @@
 
 from typing import Any
 
-from irkit.codegen.llvm.compiler.library import llvm
+from irkit.codegen.llvm.compiler.library import llvm_binding
 
 
 def run_passes(module: Any, machine: Any, options: Any) -> None:
     """Run the default passes for a target machine on a module, tuned by ``options``."""
     # A pass manager that runs twice aborts the process, so each module gets its own.
-    passes = llvm.create_pass_builder(machine, options)
+    passes = llvm_binding.create_pass_builder(machine, options)
     _run(passes.getModulePassManager(), module, passes)
 
 
 def run_quick_passes(module: Any, machine: Any) -> None:
     """Run what loops that are vectors already need: inline the functions that must be, keep local
     arrays in registers, and combine instructions."""
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
-    passes = llvm.create_pass_builder(machine, options)
-    manager = llvm.newpassmanagers.create_new_module_pass_manager()
+    options = llvm_binding.create_pipeline_tuning_options(speed_level=1)
+    passes = llvm_binding.create_pass_builder(machine, options)
+    manager = llvm_binding.newpassmanagers.create_new_module_pass_manager()
     manager.add_always_inliner_pass()
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()
@@ -29,5 +29,5 @@ def _run(manager: Any, module: Any, passes: Any) -> None:
         manager.run(module, passes)
     finally:
         # llvmlite 0.50 calls dispose of the wrong base class, which leaks 100 KiB.
-        llvm.newpassmanagers.NewPassManager._dispose(manager)
+        llvm_binding.newpassmanagers.NewPassManager._dispose(manager)
         manager.detach()  # Prevents a second disposal.

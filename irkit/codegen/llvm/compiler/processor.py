@@ -6,7 +6,7 @@ callee. So a module with one small callee for each feature gives the answer.
 
 from collections.abc import Sequence
 
-from irkit.codegen.llvm.compiler.library import llvm
+from irkit.codegen.llvm.compiler.library import llvm_binding
 from irkit.codegen.llvm.compiler.pass_manager import run_passes
 
 # LLVM uses these only for intrinsics that irkit never emits.
@@ -59,9 +59,9 @@ def _present(triple: str, cpu: str, flags: Sequence[str], names: Sequence[str]) 
             "  ret i32 %x",
             "}",
         ]
-    module = llvm.parse_assembly("\n".join(lines), llvm.create_context())
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu)
-    run_passes(module, machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    module = llvm_binding.parse_assembly("\n".join(lines), llvm_binding.create_context())
+    machine = llvm_binding.Target.from_triple(triple).create_target_machine(cpu=cpu)
+    run_passes(module, machine, llvm_binding.create_pipeline_tuning_options(speed_level=1))
     return {
         name
         for number, name in enumerate(names)
