@@ -377,11 +377,8 @@ class _ExecutorPlanner:
             tuple(self.sizes.number(found[var], what) for var in needed)
             for needed in (numbers, shape_vars(kernel))
         )
-        self.calls.append(
-            KernelCall(
-                step.function, places, node, operators=operators, scalars=scalars, extents=extents
-            )
-        )
+        call = KernelCall(step.function, places, node, False, operators, scalars, extents)
+        self.calls.append(call)
 
     def _bytes(self, tensor: StoredTensor, kind: TensorType | None = None) -> Size:
         """Return the bytes of a tensor, or of one of another type that belongs to it."""

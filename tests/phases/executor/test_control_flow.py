@@ -65,7 +65,7 @@ def test_drawn_graphs_run_as_what_they_mean(wanted: type) -> None:
             equal = (one == own) | ((one != one) & (own != own))
             with np.errstate(all="ignore"):
                 apart = np.abs(one.astype(np.float64) - own.astype(np.float64))
-            assert np.all(equal | (apart <= limit)), func.script()
+            assert np.all(equal | (apart <= limit)), module["main"].script()
 
 
 NESTED = """
