@@ -106,7 +106,7 @@ export class Model {
     const tables = [inputPlaces, outputPlaces].map((places) => this.#table(places));
     given.forEach(({ data }, at) => this.#bytes(inputPlaces[at], data).set(bytesOf(data)));
     const status = this.#exports.irkit_run(...tables, this.#params, arena, sizes.place);
-    if (status) this.#fail(status);
+    if (status) this.#fail(status, sizes.read());
     const after = sizes.read();
     const found = {};
     plan.outputs.forEach((spec, at) => {
@@ -153,10 +153,10 @@ export class Model {
     return { place, read: () => new Map(names.map((name, at) => [name, Number(table()[at])])) };
   }
 
-  #fail(status) {
+  #fail(status, sizes) {
     if (status < 0n) {
-      const { what } = this.plan.measured[Number(-status & 0xffffffffn) - 1];
-      throw new ModelError(`${what} has more rows than there is room for`);
+      const { what, name } = this.plan.measured[Number(-status & 0xffffffffn) - 1];
+      throw new ModelError(`${what} makes ${sizes.get(name)} rows, for which there is no room`);
     }
     const call = this.plan.calls[Number(status >> 32n) - 1];
     const own = Number(BigInt.asIntN(32, status));

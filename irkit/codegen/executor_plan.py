@@ -241,14 +241,18 @@ def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
                 yield "measure", size
 
 
-def measured_refusal(measured: Sequence[MeasuredSize], status: int) -> str:
+def measured_refusal(
+    measured: Sequence[MeasuredSize], status: int, sizes: Mapping[str, int]
+) -> str:
     """Return the message for a run that ended at a measured dimension: ``status`` is the number of
-    the dimension, from 1, and above 32 bits that of its step that refuses it, or 0."""
+    the dimension, from 1, and above 32 bits that of its step that refuses it, or 0. ``sizes`` are
+    those that the run has stored."""
     each = measured[(status & 0xFFFFFFFF) - 1]
     if status >> 32:
         return f"with the rows of {each.what}, {refusal(each.steps[(status >> 32) - 1])}"
+    room = each.most if isinstance(each.most, int) else sizes[each.most]
     return (
-        f"{each.what} has more rows than there is room for, or fewer than none: the size of its "
+        f"{each.what} makes {sizes[each.name]} rows, and has room for {room}: the size of its "
         "outputs depends on data, and is limited"
     )
 

@@ -167,7 +167,7 @@ class Model:
         finally:
             self._arenas.give_back(arena)
         if status:
-            self._fail(status)
+            self._fail(status, sizes)
         for pair in self.plan.state:
             if pair.capacity:
                 cache: Any = inputs[self.plan.inputs[pair.param].name]
@@ -210,7 +210,7 @@ class Model:
             for number in range(runs + 1):
                 status = calls.run(keep=number > 0)
                 if status:
-                    self._fail(status)
+                    self._fail(status, sizes)
         finally:
             self._arenas.give_back(arena)
         return ModelProfile(calls.result(), whole, num_threads(), self.target.cpu)
@@ -234,9 +234,9 @@ class Model:
     def _refuse(self, *tables: object) -> int:
         raise IRKitError(f"the model cannot run on this machine: {self._target_mismatch}")
 
-    def _fail(self, status: int) -> NoReturn:
+    def _fail(self, status: int, sizes: CallSizes) -> NoReturn:
         if status < 0:
-            raise IRKitError(measured_refusal(self.plan.measured, -status))
+            raise IRKitError(measured_refusal(self.plan.measured, -status, sizes.values()))
         call = self.plan.calls[(status >> 32) - 1]
         own = ctypes.c_int32(status).value
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"

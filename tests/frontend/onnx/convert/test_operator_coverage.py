@@ -13,7 +13,6 @@ EXCUSES = {
     "rsqrt": "ONNX has no such operator",
     "atan2": "ONNX has no such operator",
     "identity": "the converter of Identity returns its input",
-    "squeeze": "the converter of Squeeze writes reshape",
     "full_like": "ConstantOfShape becomes a constant, since its shape must be known on import",
 }
 
