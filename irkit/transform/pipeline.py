@@ -168,8 +168,8 @@ class Pipeline(msgspec.Struct, frozen=True):
         """Run the passes, one step at a time; to stop early, stop iterating.
 
         Function passes run on each function of their class, one function after another. With
-        ``verify`` the level's rules and every fact in force are checked after each pass, or after
-        those for which it is true.
+        ``verify`` the level's rules and every fact in force are checked at the start and after each
+        pass, or with "start" there only.
         ``disabled`` maps the index of a step to the numbers of the rewrites that must not happen.
         ``time_rules`` measures each rule, for the reports of the step.
         Indices count from ``start``. ``apply`` runs one pass, for example in a separate process.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import groupby
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -34,8 +34,8 @@ from irkit.transform.step import (
 _IR = TypeVar("_IR", bound=Function | IRModule)
 # Runs a pass and returns its result: in this process, under a time limit, or in another process.
 Apply = Callable[[Attempt, Recorder], object]
-Verify = bool | Callable[[AnyPass], bool]
-"""Whether the IR is verified at the start and after each pass, or after which passes."""
+Verify = bool | Literal["start"]
+"""Whether the IR is verified at the start and after each pass, or at the start only."""
 
 
 class _StepRunner(msgspec.Struct):
@@ -49,7 +49,6 @@ class _StepRunner(msgspec.Struct):
     index: int
 
     def attempt(self, at: int, key: str, before: IR, facts: tuple[Fact, ...]) -> Attempt:
-        verify = self.verify
         return Attempt(
             level=self.level,
             passes=self.passes,
@@ -58,7 +57,7 @@ class _StepRunner(msgspec.Struct):
             function=key,
             before=before,
             facts=facts,
-            verify=verify if isinstance(verify, bool) else verify(self.passes[at][2]),
+            verify=self.verify is True,
             keep=self.keep,
             disabled=self.disabled.get(self.index, frozenset()),
         )
