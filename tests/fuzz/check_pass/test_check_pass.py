@@ -1,6 +1,7 @@
 """`check_pass` accepts right passes, names wrong ones, and says so when it tested nothing."""
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -278,7 +279,7 @@ def test_a_failure_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
 def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
     text = refuted(wrong_passes.swap_operands, tmp_path, phase=0)
     assert "changes what the program computes: " in text
-    assert "[0] is True, expected False" in text
+    assert re.search(r"\[\d+\] is True, expected False", text)
 
 
 def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:
