@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from benchmarks.inspector.large_traces import large_trace
 from irkit.inspector_web import Blame, Steps, Texts
@@ -14,7 +14,7 @@ from irkit.inspector_web.runs.run import LoadedTrace
 from irkit.inspector_web.runs.steps import Filter
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.transform import Trace
-from tests.inspector_web.browser import Watch, Watched, served
+from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import matmul_trace, opened
 
 LINES = 24_000
@@ -42,12 +42,11 @@ def address(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def test_lines_come_as_they_are_looked_at_and_are_found_by_number(
-    browser: Browser, address: str, trace: Trace
+    watch: Watch, address: str, trace: Trace
 ) -> None:
     texts = Texts(trace)
     line = texts.lines(0)[11_999]
-    watched = Watched(browser)
-    page = watched.page
+    page = watch().page
     page.goto(address)
     expect(page.locator(".row.changed").first).to_be_visible()
     page.keyboard.press("x")
@@ -69,7 +68,6 @@ def test_lines_come_as_they_are_looked_at_and_are_found_by_number(
     assert page.locator(".row.changed").count() >= before
     page.evaluate("document.querySelector('#view').scrollTop = 5e6")
     expect(page.locator(f'.row[data-right="{len(texts.of(0).ids)}"]')).to_be_visible()
-    watched.close()
 
 
 def _changes(texts: Texts) -> int:
@@ -97,11 +95,11 @@ def test_what_needs_many_differences_is_found_in_pieces(trace: Trace) -> None:
 
 
 def test_blame_is_found_in_pieces(trace: Trace) -> None:
-    last = trace[1].after
-    blame = Blame(Texts(trace))
-    assert blame.within(last, 0.0) is None
-    assert blame.within(last, 0.0) is None
-    found = blame.within(last, 0.0)
+    last, texts = trace[1].after, Texts(trace)
+    blame, states = Blame(texts), texts.states_of(last)
+    assert blame.within(states, 0.0) is None
+    assert blame.within(states, 0.0) is None
+    found = blame.within(states, 0.0)
     assert found is not None
     assert (found == Blame(Texts(trace)).of(last)).all()
 

@@ -20,7 +20,7 @@ def test_a_request_to_another_machine_fails_the_test(browser: Browser, content: 
         watched.page.set_content(f"<base href='https://outside.example'>{content}")
     assert watched.outside
     with pytest.raises(AssertionError):
-        watched.close()
+        watched.rest()
 
 
 def test_a_complaint_of_the_page_fails_the_test(browser: Browser) -> None:
@@ -28,4 +28,4 @@ def test_a_complaint_of_the_page_fails_the_test(browser: Browser) -> None:
     with watched.page.expect_event("console"):
         watched.page.set_content("<script>console.warn('so')</script>")
     with pytest.raises(AssertionError, match="so"):
-        watched.close()
+        watched.rest()
