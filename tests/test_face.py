@@ -71,6 +71,7 @@ def test_no_file_imports_a_folder_of_ours_by_its_bare_name() -> None:
             assert not wrong, f"{file}: {wrong}"
 
 
+@pytest.mark.long
 def test_a_copy_without_links_installs_runs_and_passes_its_tests(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
 

@@ -124,6 +124,7 @@ def run_pytest(
     )
 
 
+@pytest.mark.long
 def test_a_users_project_needs_one_decorator(python: Path, project: Path) -> None:
     # One process first, then two of pytest-xdist: they try the finding first.
     how = ["--import-mode=importlib", "--irkit-corpus", "found", "--irkit-report", "out/r.json"]

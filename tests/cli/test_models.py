@@ -125,6 +125,7 @@ def test_a_graph_pass_is_bisected_and_reduced_to_its_operator(folder: Shell) -> 
     fails(folder, "'negate' on 'main'")
 
 
+@pytest.mark.long
 def test_a_pass_over_modules_is_reduced_to_the_functions_it_needs(folder: Shell) -> None:
     done = folder("reduce", "net.onnx", "--pass", "2:net_passes:drop", "-o", "small")
     assert done.code == 0, done.out + done.err

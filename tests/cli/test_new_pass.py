@@ -46,6 +46,7 @@ def test_a_new_pass_comes_with_a_test_that_passes_and_an_entry_point(shell: Shel
     assert "unrolled" in ran.out
 
 
+@pytest.mark.long
 def test_a_new_pass_over_graphs_comes_with_a_test_that_passes(shell: Shell) -> None:
     made = shell("new-pass", "skip-relus", "--level", "graph")
     assert made.code == 0, made.err

@@ -17,6 +17,7 @@ def bug(name: str) -> SeededBug:
     return next(each for each in (*CATALOGUE, *FUZZED_ONLY) if each.name == name)
 
 
+@pytest.mark.long
 def test_seeded_bugs_are_found_named_and_shrunk() -> None:
     order = FuzzOrder(count=400, kinds=("programs",), seconds=2)
     results = list(fuzz_changes([bug(name) for name in FOUND_SOON], order))
@@ -68,7 +69,7 @@ def test_every_bug_that_no_fixed_program_shows_is_found_and_shrunk(seeded: Seede
 @pytest.mark.parametrize(
     ("line", "status"),
     [
-        ("import os; os.kill(os.getpid(), 11)", "crash"),
+        pytest.param("import os; os.kill(os.getpid(), 11)", "crash", marks=pytest.mark.long),
         pytest.param("while True: pass", "hang", marks=pytest.mark.long),
     ],
 )

@@ -107,6 +107,7 @@ def test_bugs_are_read_from_text() -> None:
     ]
 
 
+@pytest.mark.long
 def test_seeded_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
     server: ForkServer,
 ) -> None:

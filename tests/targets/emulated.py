@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from irkit.codegen import emit_c, record_size
-from irkit.codegen.c.source_file import c_symbol, signature
+from irkit.codegen.c.source_file import c_signature, c_symbol
 from irkit.core import Target
 from irkit.ir import Buffer, PrimFunc, numpy_dtype, shape_vars
 from irkit.runtime import compile_functions
@@ -104,7 +104,7 @@ def _driver(calls: Sequence[Call]) -> str:
         "#include <stdlib.h>",
         "#include <stdbool.h>",
     ]
-    lines += [f"int32_t {c_symbol(f.name)}({signature(f)});" for f in _functions(calls)]
+    lines += [f"int32_t {c_symbol(f.name)}({c_signature(f)});" for f in _functions(calls)]
     body: list[str] = []
     for number, (func, args) in enumerate(calls):
         given: list[str] = []
