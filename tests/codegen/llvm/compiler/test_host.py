@@ -126,7 +126,7 @@ def test_tiles_count_only_where_the_system_gives_them(
             return answer
 
     found = {"amx-tile": True, "amx-int8": True, "avx2": True}
-    monkeypatch.setattr(host.llvm, "get_host_cpu_features", lambda: found)
+    monkeypatch.setattr(host.llvm_binding, "get_host_cpu_features", lambda: found)
     monkeypatch.setattr(host.ctypes, "CDLL", Library)
     monkeypatch.setattr(host.sys, "platform", "linux")
     features = host.host_target.__wrapped__().features
