@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
+from click.testing import CliRunner
 
 import irkit
+from irkit.cli import verbs
 from irkit.core import IRKitError, IRModule
 from irkit.frontend.onnx import load_model
 from irkit.fuzz.generators.reference.onnx_reference import with_random_weights
@@ -214,3 +217,15 @@ def test_the_page_runs_squeezenet_in_a_browser(served: tuple[Path, str]) -> None
     assert [int(each.partition(":")[0]) for each in listed] == best.tolist()
     values = [float(each.partition(":")[2]) for each in listed]
     np.testing.assert_allclose(values, expected.ravel()[best], 1e-4)
+
+
+@NEEDS_LINKER
+def test_the_command_links_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    graph = "g (float[3] x) => (float[3] y) { y = Relu(x) }"
+    text = f'<ir_version: 8, opset_import: ["" : 17]>\n{graph}'
+    onnx.save(onnx.parser.parse_model(text), "relu.onnx")
+    args = ["compile", "relu.onnx", "--output-kind=wasm", "-o", "relu.wasm"]
+    done = CliRunner().invoke(verbs.irkit, args, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "wrote relu.wasm, relu.json, relu_weights.bin" in done.output
