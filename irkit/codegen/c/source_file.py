@@ -46,6 +46,7 @@ INCLUDES = """\
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wxor-used-as-pow"
 #endif
 /* A program may compare what is known already, and write what it never reads: no mistakes. */
 #pragma GCC diagnostic ignored "-Wtype-limits"

@@ -144,7 +144,9 @@ def test_many_random_programs_build_by_every_compiler(compiler: str, tmp_path: P
         funcs = drawn(200, 100 + number)
         if number % 2:
             funcs = [DEFAULT.run(func) for func in funcs]
-        library = CLibrary(funcs, tmp_path / f"{number}", compiler=compiler, level="-O2")
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        library = CLibrary(funcs, folder, compiler=compiler, level="-O2")
         for func in funcs:
             args = arguments(func, seed=3)
             expected = outcome(lambda *a, f=func: interpret(f, *a), args)
