@@ -160,8 +160,8 @@ export class Model {
     }
     const call = this.plan.calls[Number(status >> 32n) - 1];
     const own = Number(BigInt.asIntN(32, status));
-    if (own < 0) throw new ModelError(`kernel ${call.kernel} found no memory`);
-    const said = this.plan.messages[call.kernel][own - 1];
+    if (own === -1) throw new ModelError(`kernel ${call.kernel} found no memory`);
+    const said = this.plan.messages[call.kernel]?.[own - 1] ?? `it returned ${own}`;
     throw new ModelError(`kernel ${call.kernel}, for ${call.node}, stopped: ${said}`);
   }
 

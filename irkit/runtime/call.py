@@ -30,7 +30,10 @@ def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int]
     if status > 0:
         # If several threads fail, the record and the status can come from different ones.
         number = record[0] if record and record[0] else status
-        broken = assertions(func)[number - 1]
+        known = assertions(func)
+        if number > len(known):  # Code of a backend can return anything.
+            raise IRKitError(f"{func.name} returned {status}; expected 0, or -1 without memory")
+        broken = known[number - 1]
         values = record[1 : 1 + len(broken.values)] if number == (record or (0,))[0] else ()
         message = broken.described(_as_typed(broken.values, values))
         raise IRKitError(f"{func.name}: {message}", span=broken.span)

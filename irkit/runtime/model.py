@@ -242,8 +242,12 @@ class Model:
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
             raise MemoryError(f"{kernel} could not allocate its buffers")
-        message = self.plan.messages[call.kernel][own - 1]
-        raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {message}")
+        messages = self.plan.messages.get(call.kernel, ())
+        if not 0 < own <= len(messages):  # Code of a backend can return anything.
+            raise IRKitError(
+                f"{kernel} returned {own}; expected 0, or {OUT_OF_MEMORY} without memory"
+            )
+        raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {messages[own - 1]}")
 
     def _apart_measured(
         self, out: Mapping[str, Any] | None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from irkit.codegen import written_buffers
-from irkit.core import Target
+from irkit.core import IRKitError, Target
 from irkit.debug.check.difference import compare
 from irkit.debug.check.rounding_error.precision import Precision
 from irkit.debug.execution.inputs import Array, InputSet, input_sets
@@ -33,7 +33,10 @@ def check_code(func: PrimFunc, code: Code, *, samples: int = 4, seed: int = 0) -
         for param, array in zip(func.params, found, strict=True):
             if param in results:
                 array[...] = np.nan if param.dtype.is_float else np.iinfo(array.dtype).max
-        code(*found)
+        try:
+            code(*found)
+        except IRKitError as error:
+            return f"{error.message}, on {inputs.name}"
         problem = _difference(func, inputs, precision, expected, found)
         if problem:
             return problem

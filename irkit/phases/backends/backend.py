@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 
 from irkit.core import IRKitError
 from irkit.graph import GraphFunc
@@ -56,9 +56,8 @@ def load_backend(path: str) -> Backend:
 
     Raises: IRKitError if there is no such backend.
     """
-    module, _, name = path.partition(":")
     try:
-        found = getattr(import_module(module), name)
+        found = resolve_name(path)
     except Exception as error:  # A module can raise anything when it is imported.
         raise IRKitError(
             f"cannot load backend {path!r}: {type(error).__name__}: {error}"

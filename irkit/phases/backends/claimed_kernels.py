@@ -71,7 +71,7 @@ class ClaimedKernels:
         except Exception as error:  # It is the user's code: anything can happen in it.
             what = f"{type(error).__name__}: {error}"
             raise IRKitError(f"{_title(backend, claim)} failed: {what}") from error
-        if not isinstance(given, ForeignCode):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(given, ForeignCode):  # pyright: ignore[reportUnnecessaryIsInstance] -- users' code
             raise IRKitError(
                 f"{_title(backend, claim)} gave {type(given).__name__}; expected ForeignCode"
             )

@@ -37,10 +37,14 @@ def stored(tensor: Any) -> np.ndarray[Any, Any]:
 
 
 def with_short_paths(program: TorchProgram) -> TorchProgram:
-    """Name files from the top of the repository on."""
-    top = f"{Path(__file__).parents[3]}/"
-    nodes = (replace(node, file=node.file.removeprefix(top)) for node in program.nodes)
-    return replace(program, nodes=tuple(nodes))
+    """Name files from the top of the repository on, in the graphs inside, too."""
+    return shortened(program, f"{Path(__file__).parents[3]}/")
+
+
+def shortened(graph: Any, top: str) -> Any:
+    nodes = (replace(node, file=node.file.removeprefix(top)) for node in graph.nodes)
+    inside = {name: shortened(each, top) for name, each in graph.graphs.items()}
+    return replace(graph, nodes=tuple(nodes), graphs=inside)
 
 
 def write_decoder(name: str) -> None:

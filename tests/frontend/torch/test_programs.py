@@ -34,6 +34,17 @@ def inputs_of(program: TorchProgram, main: GraphFunc, given: list[Any]) -> dict[
     return {str(name): arrays.get(str(name), program.arrays.get(str(name))) for name in names}
 
 
+def test_kept_programs_name_files_of_this_repository_only() -> None:
+    waiting: list[Any] = [load_program(path) for path in sorted(FOLDER.rglob("*.json"))]
+    files: set[str] = set()
+    while waiting:
+        graph = waiting.pop()
+        waiting += graph.graphs.values()
+        files |= {node.file for node in graph.nodes}
+    assert len(files) > 1
+    assert [file for file in files if file.startswith("/")] == []
+
+
 def agree(found: Any, want: Any) -> None:
     narrow = found.dtype.itemsize == 2
     assert found.shape == want.shape

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRKitError
 from irkit.graph import Op, extents_of, hole, op, parse_module
+from irkit.ir import interpret
 from irkit.phases import (
     Backend,
     BackendClaim,
@@ -176,6 +177,18 @@ def test_an_object_file_that_is_damaged_is_refused() -> None:
         irkit.compile(parse_module(DENSE), backends=(broken,))
 
 
+def test_a_status_that_means_nothing_is_told() -> None:
+    rules = (claim_rule("dense", op("matmul", X, Y)),)
+    odd = Backend(
+        lambda claim: ForeignCode(c=f"{claim.declaration} {{ return 7; }}"), "mine", rules
+    )
+    model = irkit.compile(parse_module(DENSE), backends=(odd,))
+    with pytest.raises(IRKitError, match=r"kernel 'matmul', .* returned 7; expected 0, or -1"):
+        model.run(inputs_of_dense())
+    (problem,) = check_backend(parse_module(DENSE), odd).values()
+    assert problem.startswith("matmul returned 7; expected 0, or -1 without memory, on ")
+
+
 def test_c_source_has_no_backends() -> None:
     with pytest.raises(IRKitError, match="C source has no kernels of backends"):
         irkit.compile(parse_module(DENSE), target="c", backends=(dense(),))
@@ -196,7 +209,12 @@ def test_a_claim_shows_its_operators_and_the_loops_to_match() -> None:
     seen: list[BackendClaim] = []
     backend = dense()
     generate = backend.generate
-    backend.generate = lambda claim: [seen.append(claim), generate(claim)][1]  # type: ignore[func-returns-value]
+
+    def noting(claim: BackendClaim) -> ForeignCode:
+        seen.append(claim)
+        return generate(claim)
+
+    backend.generate = noting
     irkit.compile(parse_module(DENSE), backends=(backend,))
     (claim,) = seen
     assert [step.name for step in claim.operators] == ["matmul"]
@@ -205,4 +223,7 @@ def test_a_claim_shows_its_operators_and_the_loops_to_match() -> None:
         "int32_t claimed_matmul(const float *restrict p0, const float *restrict p1, "
         "float *restrict matmul)"
     )
-    assert isinstance(IRModule({"main": claim.kernel}), IRModule)
+    x, w, y = (np.zeros(shape, np.float32) for shape in ((4, 8), (8, 3), (4, 3)))
+    x[:], w[:] = inputs_of_dense()["x"], inputs_of_dense()["w"]
+    interpret(claim.kernel, x, w, y)
+    np.testing.assert_allclose(y, x @ w, 1e-5)
