@@ -48,7 +48,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
     states: tuple[str, ...]
     inputs: tuple[str, ...]
-    target_text: str | None
+    target_texts: tuple[str, ...]
     cpu: str
     features: str
     schedule: ScheduleChoice | None
@@ -61,17 +61,26 @@ class _ModelFlags(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> Target:
-        """Return the target to compile for; what is not a package is made of C source."""
+        """Return the first target to compile for."""
+        return self.targets[0]
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Return the targets to compile for; what is not a package is made of C source."""
+        texts = self.target_texts
+        if len(texts) > 1 and (not self.is_package or self.trace or self.records):
+            raise click.UsageError(
+                "several targets make one package: leave out --output-kind, --source-dir, --trace "
+                "and --records, or compile for each target by itself"
+            )
+        default = "wasm32" if self.is_wasm else "llvm" if self.is_package else "c"
         features = tuple(filter(None, self.features.split(",")))
-        if self.is_package or self.is_wasm:
-            if self.is_wasm and self.target_text is None:
-                return Target("wasm32")
-            return Target(self.target_text or "llvm", cpu=self.cpu, features=features)
-        if self.target_text not in (None, "c") and not str(self.target_text).startswith("c "):
+        made = tuple(Target(each, cpu=self.cpu, features=features) for each in texts or (default,))
+        if not self.is_package and not self.is_wasm and made[0].kind != "c":
             raise click.UsageError(
                 'libraries and sources are made of C: leave --target out, or write "c -cpu=..."'
             )
-        return Target(self.target_text or "c", cpu=self.cpu, features=features)
+        return made
 
     @property
     def is_package(self) -> bool:
@@ -128,8 +137,10 @@ _with_model_flags = as_value(
         ),
         click.option(
             "--target",
-            "target_text",
-            help='Target to compile for: a name that irkit targets lists, or "llvm -triple=...".',
+            "target_texts",
+            multiple=True,
+            help='Target to compile for: a name that irkit targets lists, or "llvm -triple=...". '
+            "Repeatable: the package then holds code for each, and loading it takes what fits.",
         ),
         click.option(
             "--cpu", default="", help="Processor to compile for; this machine's by default."
@@ -194,6 +205,7 @@ def compile_(
       irkit compile mlp.onnx -o mlp.irkit --shape x=1,784 --pass '1:simplify'
       irkit compile upscale.onnx -o upscale.irkit --value sizes=1,3,448,448
       irkit compile mlp.onnx -o mlp.irkit --target raspberry-pi-4
+      irkit compile mlp.onnx -o mlp.irkit --target x86-64-v4 --target x86-64-v2
       irkit compile mlp.onnx --output-kind=shared -o libmlp.so --header mlp.h
       irkit compile mlp.onnx --output-kind=wasm -o mlp.wasm
       irkit compile mlp.onnx --source-dir mlp/
@@ -216,9 +228,12 @@ def compile_(
         if wanted.is_package and wanted.output is not None:
             package = files.enter_context(atomic_write(wanted.output))
         steps = None if wanted.trace is None else files.enter_context(atomic_write(wanted.trace))
-        compiled = _compiled(model, wanted, flow, chosen.verify_each, guard)
+        made = [
+            _compiled(model, t, wanted, flow, chosen.verify_each, guard) for t in wanted.targets
+        ]
+        compiled = made[0]
         if package is not None:
-            compiled.save(package)
+            compiled.save(package, also=made[1:])
             written = [Path(str(wanted.output))]
         else:
             written = _write_c(compiled, wanted)
@@ -230,6 +245,8 @@ def compile_(
     note_unused_passes(flow, compiled.trace)
     if not wanted.quiet:
         _report(compiled, wanted, time.perf_counter() - started)
+        for other in made[1:]:
+            click.echo(f"  and for {other.target.cpu or other.target.triple}")
         if package is None:
             click.echo(f"wrote {', '.join(map(str, written))}")
 
@@ -253,9 +270,13 @@ def _check_different(*paths: str | None) -> None:
 
 
 def _compiled(
-    model: str, wanted: _ModelFlags, flow: Flow, verify: bool, guard: IsolationPolicy
+    model: str,
+    target: Target,
+    wanted: _ModelFlags,
+    flow: Flow,
+    verify: bool,
+    guard: IsolationPolicy,
 ) -> Model:
-    target = wanted.target
     fixed = fixed_inputs(wanted.shapes, wanted.values, wanted.states)
     samples = [read_npz(file) for file in wanted.inputs]
     if wanted.backends:

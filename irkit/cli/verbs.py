@@ -14,6 +14,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Compile an ONNX model to a package of native code.",
     ),
     "run": ("irkit.cli.run:run", "Run a package on given or random inputs."),
+    "verify": (
+        "irkit.cli.verify:verify",
+        "Compare every byte of a package with its checksums, and show what it holds.",
+    ),
     "split": (
         "irkit.cli.split:split_",
         "Write a numeric unit test for each kernel of a model.",

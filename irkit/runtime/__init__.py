@@ -2,7 +2,7 @@
 
 Reading order: numpy_layout, cache and jit (make, link and load), object_loader (the same without
 LLVM), pool (threads for parallel loops), call (what was wrong with an argument), profiles (what
-takes how long), kernel (compile and call), device (launches on devices with threads); package,
+takes how long), kernel (compile and call), device (launches on devices with threads); packages,
 arenas, model_arrays, array_files and model for whole models; specialised for models that are
 compiled at the call.
 
@@ -12,7 +12,7 @@ Object files are cached by content, in a folder that is trusted like an installe
 used if others may write to it. One parallel region runs at a time, and who finds the pool busy runs
 alone. Chunks are taken in order and the first failed one counts, so an error is the one that serial
 code gives. A child forked while a region ran resets the pool. A package is a zip file, not
-compressed; everything in it is checked before anything is linked.
+compressed; its code is checked before anything is linked, and large weights are mapped.
 """
 
 from irkit.runtime.array_files import (
@@ -59,8 +59,9 @@ from irkit.runtime.numpy_layout import (
 from irkit.runtime.object_loader.imported_functions import (
     imported as imported,
 )
-from irkit.runtime.package import (
+from irkit.runtime.packages import (
     PackageContents as PackageContents,
+    PackageReport as PackageReport,
 )
 from irkit.runtime.pool import (
     has_parallel_loops as has_parallel_loops,
@@ -86,6 +87,7 @@ from irkit.runtime.specialised import (
     StagedModel as StagedModel,
     load as load,
     parts_of as parts_of,
+    verify_package as verify_package,
 )
 from irkit.runtime.wasm_module import (
     write_wasm as write_wasm,

@@ -20,7 +20,7 @@ from irkit.codegen import (
     measured_refusal,
     symbol,
 )
-from irkit.core import DTypeError, InputError, IRKitError, ShapeError
+from irkit.core import ALIGNMENT, DTypeError, InputError, IRKitError, ShapeError
 from irkit.graph import StatePair
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
@@ -37,11 +37,12 @@ from irkit.runtime.model_arrays import (
 )
 from irkit.runtime.numpy_layout import address_of
 from irkit.runtime.object_loader.imported_functions import imported
-from irkit.runtime.package import (
+from irkit.runtime.packages import (
     PackageContents,
     contents_of,
     package_bytes,
     target_mismatch,
+    with_others,
     write_package,
 )
 from irkit.runtime.pool import link, num_threads
@@ -78,10 +79,9 @@ class Model:
         """The lowered kernels by name, if the model was compiled here: what C source is made of."""
         self.target = contents.target
         self._trace = trace
-        self._params = aligned(plan.param_bytes)
-        self._params[:] = np.frombuffer(contents.params, dtype=np.uint8)
+        self._params = _aligned_params(contents)
         self._params_at = address_of(self._params)
-        # Weights are large: keep only the aligned copy.
+        # Weights are large: where they were copied, keep only the copy.
         params = self._params.data.toreadonly()
         self.contents = msgspec.structs.replace(contents, params=params)
         is_source = contents.target.kind == "c"
@@ -115,18 +115,20 @@ class Model:
         it was compiled for all calls."""
         return ()
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
+    def save(self, path: "str | os.PathLike[str]", *, also: Sequence["Model"] = ()) -> None:
         """Write a package that ``irkit.load`` reads.
 
+        ``also`` are the same model for other targets: loading takes, of those that the machine can
+        run, the one that needs most of its features. Weights that are equal are stored once.
         An older file is replaced only when the new one is complete.
-        Raises: IRKitError if the model was compiled to C source.
+        Raises: IRKitError if the model was compiled to C source, or ``also`` has another model.
         """
         if self.target.kind == "c":
             raise IRKitError(
                 "a package holds native code, and this model is C source",
                 hint="Write its sources: irkit.runtime.write_sources(model, folder).",
             )
-        write_package(path, self.contents)
+        write_package(path, with_others(self.contents, [each.contents for each in also]))
 
     def run(
         self, inputs: Mapping[str, ArrayLike | Cache], *, out: Mapping[str, Any] | None = None
@@ -329,6 +331,16 @@ class Model:
         """Return inputs with copies of those that are written over, so that all runs are alike."""
         names = set(self._state.values())
         return {name: _copied(given) if name in names else given for name, given in inputs.items()}
+
+
+def _aligned_params(contents: PackageContents) -> NDArray[Any]:
+    """Return parameters where they lie, such as in a file that is mapped, or an aligned copy."""
+    given = np.frombuffer(contents.params, dtype=np.uint8)
+    if given.ctypes.data % ALIGNMENT == 0:
+        return given
+    made = aligned(contents.plan.param_bytes)
+    made[:] = given
+    return made
 
 
 def _memory(given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``irkit run``: inputs and outputs."""
+"""``irkit run``: inputs and outputs; ``irkit verify``, and packages for several targets."""
 
 import json
 import zipfile
@@ -12,6 +12,8 @@ from irkit.core import IRModule
 from irkit.graph import Builder
 from irkit.ir import as_dtype, numpy_dtype
 from tests.cli.command import call, compile_model
+
+COMPILE = ("compile", "model.onnx", "-o", "m.irkit", "--shape", "data_0=2,8")
 
 
 def test_the_same_seed_gives_the_same_random_inputs(
@@ -70,3 +72,42 @@ def test_without_the_flag_only_files_are_written(
     assert code == 0
     assert "GFLOP/s" not in out
     assert (folder / "p.json").stat().st_size
+
+
+def test_a_package_for_several_processors_runs_here_and_lists_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = ("--target", "raspberry-pi-4", "--target", "host")
+    code, out, _ = call(capsys, *COMPILE, *targets)
+    assert code == 0
+    assert "  and for " in out
+    code, out, _ = call(capsys, "verify", "m.irkit", "--json")
+    assert code == 0
+    (report,) = json.loads(out)
+    found = {each["target"]["triple"]: each["mismatch"] for each in report["models"]}
+    assert [*found.values()].count("") == 1
+    assert "it was made for aarch64-linux-gnu" in found["aarch64-linux-gnu"]
+    assert call(capsys, "run", "m.irkit", "--random")[0] == 0
+    assert len(irkit.load("m.irkit").contents.others) == 1
+
+
+def test_damage_is_an_error_with_its_exit_code(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(capsys, *COMPILE)[0] == 0
+    assert "nothing is damaged" in call(capsys, "verify", "m.irkit")[1]
+    data = bytearray((folder / "m.irkit").read_bytes())
+    data[data.index(b"\x7fELF") + 99] ^= 1
+    (folder / "m.irkit").write_bytes(data)
+    code, _, err = call(capsys, "verify", "m.irkit")
+    assert code == 2
+    assert "different checksum" in err
+
+
+def test_several_targets_are_for_packages_only(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = ("--target", "x86-64-v2", "--target", "x86-64-v4")
+    code, _, err = call(capsys, "compile", "model.onnx", "-o", "m.so", "--output-kind=shared", *two)
+    assert code == 2
+    assert "several targets make one package" in err

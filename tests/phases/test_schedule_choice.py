@@ -17,7 +17,7 @@ from irkit.core import IRKitError, IRModule, Target
 from irkit.ir import PrimFunc, Var, is_unscheduled, parse, script
 from irkit.phases import DEFAULT, LEGALIZE, machine_of, trace, with_auto_schedule
 from irkit.phases.schedule_choice import FEWEST
-from irkit.runtime.package import contents_of, package_bytes
+from irkit.runtime.packages import contents_of, package_bytes
 from irkit.transform import define_pass
 from tests.runtime.models import mlp
 

@@ -10,6 +10,7 @@ What compiles is a function that ``irkit.phases`` gives: this folder knows no co
 from irkit.runtime.specialised.package_tree import (
     load as load,
     parts_of as parts_of,
+    verify_package as verify_package,
 )
 from irkit.runtime.specialised.specialisation import (
     Specialisation as Specialisation,

@@ -5,6 +5,7 @@
 
 import os
 import zipfile
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
@@ -14,7 +15,16 @@ from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.graph import InputSpec
 from irkit.ir import array_type
 from irkit.runtime.model import Model
-from irkit.runtime.package import add_member, contents_of, package_bytes, read_package
+from irkit.runtime.packages import (
+    PackageReport,
+    add_member,
+    contents_of,
+    open_archive,
+    package_bytes,
+    package_report,
+    stored_member,
+    whole_file,
+)
 from irkit.runtime.specialised.specialised_model import Compiled, SpecialisedModel
 from irkit.runtime.specialised.staged_model import Cut, StagedModel
 
@@ -74,7 +84,7 @@ def write_tree(path: "str | os.PathLike[str]", model: Model) -> None:
     with atomic_write(path) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         add_member(archive, _PARTS, msgspec.json.format(msgspec.json.encode(_Tree(_FORMAT, root))))
         for number, leaf in enumerate(leaves):
-            add_member(archive, _member(number), package_bytes(leaf.contents))
+            add_member(archive, _member(number), package_bytes(leaf.contents), aligned=True)
 
 
 def load(path: "str | os.PathLike[str]") -> Model:
@@ -82,26 +92,62 @@ def load(path: "str | os.PathLike[str]") -> Model:
 
     Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if _PARTS in archive.namelist():
-                return _read_tree(archive, repr(os.fspath(path)))
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
-        pass  # What reads one model names the damage.
-    return Model(read_package(path))
+    whole, title = whole_file(path), repr(os.fspath(path))
+    tree = _tree(whole, title)
+    if tree is None:
+        return Model(contents_of(whole, title))
+    with open_archive(whole, title) as archive:
+        return _loaded(tree.root, _Source(archive, whole, title), 0)
 
 
-def _read_tree(archive: zipfile.ZipFile, title: str) -> Model:
-    try:
-        tree = msgspec.json.decode(archive.read(_PARTS), type=_Tree)
-    except (msgspec.MsgspecError, ValueError, RecursionError, zipfile.BadZipFile) as error:
-        raise FormatError(f"package {title} is damaged: {_PARTS}: {error}") from error
+def verify_package(
+    path: "str | os.PathLike[str]", verified: Callable[[int], None] = lambda _: None
+) -> list[PackageReport]:
+    """Compare every byte of a package with its digests, and return what its models are.
+
+    ``verified`` is told the bytes of each member after it.
+    Raises: FormatError if it is missing or damaged.
+    """
+    whole, title = whole_file(path), repr(os.fspath(path))
+    if _tree(whole, title) is None:
+        return [package_report(whole, title, verified)]
+    with open_archive(whole, title) as archive:
+        names = [name for name in archive.namelist() if name != _PARTS]
+        return [
+            package_report(stored_member(archive, whole, name), f"{title}: {name}", verified)
+            for name in names
+        ]
+
+
+def _tree(whole: memoryview, title: str) -> "_Tree | None":
+    """Return how the parts of a package belong together; None if it is one model."""
+    with open_archive(whole, title) as archive:
+        if _PARTS not in archive.namelist():
+            return None
+        try:
+            tree = msgspec.json.decode(archive.read(_PARTS), type=_Tree)
+        except (msgspec.MsgspecError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+            raise FormatError(f"package {title} is damaged: {_PARTS}: {error}") from error
     if tree.format != _FORMAT:
         raise FormatError(
             f"package {title} has format {tree.format}; this irkit reads {_FORMAT}",
             hint="Compile the model again.",
         )
-    return _loaded(tree.root, archive, title, 0)
+    return tree
+
+
+class _Source(msgspec.Struct, frozen=True):
+    """A package whose parts are read."""
+
+    archive: zipfile.ZipFile
+    whole: memoryview
+    title: str
+
+    def part(self, number: int) -> memoryview:
+        try:
+            return stored_member(self.archive, self.whole, _member(number))
+        except (LookupError, ValueError) as error:
+            raise FormatError(f"package {self.title} is damaged: part {number}: {error}") from error
 
 
 def parts_of(model: Model) -> list[Model]:
@@ -141,18 +187,18 @@ def _described(model: Model, leaves: list[Model]) -> _Part:
     return _Whole(len(leaves) - 1)
 
 
-def _loaded(part: _Part, archive: zipfile.ZipFile, title: str, depth: int) -> Model:
+def _loaded(part: _Part, source: _Source, depth: int) -> Model:
     if depth > MAX_DEPTH:
-        raise FormatError(f"package {title} is damaged: its parts are nested too deep")
+        raise FormatError(f"package {source.title} is damaged: its parts are nested too deep")
     match part:
         case _Whole(number):
-            return Model(contents_of(_opened(archive, number, title), title))
+            return Model(contents_of(source.part(number), source.title))
         case _Specialised(inputs, held):
             compiled = [
                 Compiled(
                     each.shapes,
-                    {name: _array(value, title) for name, value in each.values.items()},
-                    model=_loaded(each.model, archive, title, depth + 1),
+                    {name: _array(value, source.title) for name, value in each.values.items()},
+                    model=_loaded(each.model, source, depth + 1),
                 )
                 for each in held
             ]
@@ -160,23 +206,13 @@ def _loaded(part: _Part, archive: zipfile.ZipFile, title: str, depth: int) -> Mo
         case _Staged(inputs, first, cuts, outputs, rest, first_inputs, rest_inputs):
             return StagedModel(
                 inputs,
-                _loaded(first, archive, title, depth + 1),
+                _loaded(first, source, depth + 1),
                 cuts,
                 outputs,
-                None if rest is None else _loaded(rest, archive, title, depth + 1),
+                None if rest is None else _loaded(rest, source, depth + 1),
                 first_inputs=first_inputs,
                 rest_inputs=rest_inputs,
             )
-
-
-def _opened(archive: zipfile.ZipFile, number: int, title: str) -> bytes:
-    try:
-        info = archive.getinfo(_member(number))
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise FormatError(f"package {title} is compressed, which packages never are")
-        return archive.read(info)
-    except (LookupError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
-        raise FormatError(f"package {title} is damaged: part {number}: {error}") from error
 
 
 def _member(number: int) -> str:

@@ -44,10 +44,19 @@ class DeferredModel(Model):
     def __reduce__(self) -> tuple[Any, ...]:
         return _without_state, (type(self),), self.__getstate__()
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Write a package with all that is compiled so far."""
+    def save(self, path: "str | os.PathLike[str]", *, also: Sequence[Model] = ()) -> None:
+        """Write a package with all that is compiled so far.
+
+        Raises: IRKitError if nothing is, or for models of other targets.
+        """
         from irkit.runtime.specialised.package_tree import write_tree
 
+        if also:
+            raise IRKitError(
+                "this model is compiled at the call, and a package for several targets holds "
+                "models that are compiled whole",
+                hint="Fix what it leaves open on import (shapes= and values=).",
+            )
         write_tree(path, self)
 
 
