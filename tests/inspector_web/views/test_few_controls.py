@@ -42,7 +42,7 @@ def test_no_view_has_more_than_eight_controls(watch: Watch, server: Server) -> N
     page.click("#ribbon .tick[aria-label^='fuse-ops']")
     page.wait_for_selector(".lines")
     page.click("#shows >> text=Graph")
-    page.wait_for_selector(".graph-picture[viewBox]")
+    page.wait_for_selector(".graph-moved[style]")
     found["Graph"] = page.evaluate(CONTROLS)
     page.goto(f"{page.url.partition('#')[0]}#function=conv_relu&step=0")
     page.keyboard.press("0")

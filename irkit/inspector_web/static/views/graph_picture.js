@@ -4,6 +4,9 @@ import { el, fill, plural } from "../dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 160, height: 40 };
+const MAP = { width: 180, height: 130 };
+const MOST_DRAWN = 600;
+const READABLE = 0.25;
 const ZOOM = { step: 1.25, most: 3 };
 
 export function svg(tag, given = {}, ...children) {
@@ -16,19 +19,21 @@ export function svg(tag, given = {}, ...children) {
 export function graphPicture({ view, first, function: name }, given) {
   const boxes = new Map(view.boxes.map((box) => [box.key, { x: 0, y: 0, ...box }]));
   const head = svg("marker", { id: "arrow-head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "arrow-head", d: "M0 0L8 4L0 8z" }));
-  const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `The graph of ${name}` }, svg("defs", {}, head));
+  const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": `The graph of ${name}`, width: Math.max(1, view.width), height: Math.max(1, view.height) }, svg("defs", {}, head));
   for (const frame of view.frames) {
     picture.append(svg("rect", { class: frame.fold ? "frame fold-frame" : "frame", x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }, svg("title", {}, frame.label)));
   }
+  const parts = [];
+  const add = (made, bounds) => { picture.append(made); parts.push({ made, bounds }); };
   view.arrows.forEach(([from, to], at) => {
-    if (boxes.has(from) && boxes.has(to)) picture.append(arrow(boxes.get(from), boxes.get(to), view.routes?.[at] ?? []));
+    if (boxes.has(from) && boxes.has(to)) add(...arrow(boxes.get(from), boxes.get(to), view.routes?.[at] ?? []));
   });
-  for (const box of boxes.values()) picture.append(boxOf(box, first, given));
+  for (const box of boxes.values()) add(boxOf(box, first, given), [box.x, box.y, box.x + BOX.width, box.y + BOX.height]);
   picture.append(...view.frames.map((frame) => frameName(frame, given)).filter(Boolean));
-  return new GraphWindow(view, picture, [...boxes.values()], given).element;
+  return new GraphWindow(view, picture, [...boxes.values()], parts, given).element;
 }
 
-// A curve through the bends of an arrow, upright at each of them.
+// A curve through the bends of an arrow, upright at each of them, and the part of the picture it is in.
 function arrow(from, to, route) {
   const points = [[from.x + BOX.width / 2, from.y + BOX.height]];
   for (let at = 0; at < route.length; at += 2) points.push([route[at], route[at + 1]]);
@@ -39,7 +44,8 @@ function arrow(from, to, route) {
     const bend = Math.max(12, (v - y) / 2);
     path += `C${x} ${y + bend} ${u} ${v - bend} ${u} ${v}`;
   }
-  return svg("path", { class: "arrow-line", d: path, "marker-end": "url(#arrow-head)" });
+  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  return [svg("path", { class: "arrow-line", d: path, "marker-end": "url(#arrow-head)" }), [Math.min(...xs), Math.min(...ys) - 12, Math.max(...xs), Math.max(...ys) + 12]];
 }
 
 function onPress(made, run) {
@@ -92,8 +98,8 @@ function boxOf(box, first, { line, onLine, onKernel, onFold, kernels, paint, box
 }
 
 class GraphWindow {
-  constructor(view, picture, boxes, { tools: own, legend, box }) {
-    Object.assign(this, { view, picture, boxes, wanted: box });
+  constructor(view, picture, boxes, parts, { tools: own, legend, box }) {
+    Object.assign(this, { view, picture, boxes, parts, wanted: box });
     this.scale = 1;
     [this.x, this.y] = [0, 0];
     this.find = el("input", { type: "search", placeholder: "Find an operator", "aria-label": "Find an operator", spellcheck: "false" });
@@ -101,8 +107,10 @@ class GraphWindow {
     const button = (text, title, run) => el("button", { type: "button", title, "aria-label": title, onclick: run }, text);
     const tools = el("div", { class: "graph-tools", role: "group", "aria-label": "The graph" }, this.find, this.said, ...own.filter(Boolean),
       button("−", "Smaller (-)", () => this.zoom(1 / ZOOM.step)), button("+", "Larger (+)", () => this.zoom(ZOOM.step)), button("Fit", "All of it (0)", () => this.fit()));
-    this.map = el("canvas", { class: "graph-map", width: 180, height: 130, "aria-hidden": "true" });
-    this.stage = el("div", { class: "graph-stage", tabindex: 0, role: "region", "aria-label": "The graph: arrow keys move it, plus and minus change its size" }, picture, this.map);
+    // The picture itself keeps its scale, for which the browser lays out its texts.
+    this.moved = el("div", { class: "graph-moved" }, picture);
+    this.map = this.mapOf();
+    this.stage = el("div", { class: "graph-stage", tabindex: 0, role: "region", "aria-label": "The graph: arrow keys move it, plus and minus change its size" }, this.moved, this.map);
     const note = view.collapsed ? el("p", { class: "note" }, "There are so many operators that some boxes stand for several.") : null;
     this.element = el("div", { class: "view-box graph" }, note, tools, this.stage, legend);
     this.listen();
@@ -148,36 +156,54 @@ class GraphWindow {
     this.show();
   }
 
+  // Only transforms change: the browser moves what it has drawn, and draws anew when that has ended.
   show() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
-      // Sizes and colours are read before anything is set: after that, the browser would lay out for them.
       const { width, height } = this.size;
-      this.drawMap(width, height);
-      this.picture.setAttribute("viewBox", `${this.x} ${this.y} ${width / this.scale} ${height / this.scale}`);
+      const { x, y, scale, mapScale } = this;
+      // What was drawn for another size would be blurred, or very large.
+      if (!(scale < this.drawn * 3 && scale > this.drawn / 3)) this.settle();
+      else this.moved.classList.add("moving");
+      clearTimeout(this.moving);
+      this.moving = setTimeout(() => this.settle(), 200);
+      this.cull(width / scale, height / scale);
+      this.moved.style.transform = `translate(${-x * scale}px, ${-y * scale}px) scale(${scale})`;
+      this.seen.style.transform = `translate(${this.mapLeft + x * mapScale}px, ${y * mapScale}px)`;
+      const seen = [width, height].map((each) => `${(each / scale) * mapScale}px`);
+      if (seen[0] !== this.seen.style.width || seen[1] !== this.seen.style.height) [this.seen.style.width, this.seen.style.height] = seen;
     });
   }
 
-  // The window on the map of all boxes, which are drawn once for each colour.
-  drawMap(seenWidth, seenHeight) {
-    const { width, height } = this.map;
-    const scale = this.mapScale = Math.min(width / this.view.width, height / this.view.height);
-    const { color, outlineColor } = getComputedStyle(this.stage);
-    this.mapLeft = (width - this.view.width * scale) / 2;
-    if (this.mapColor !== color) {
-      this.mapColor = color;
-      this.mapBoxes = Object.assign(document.createElement("canvas"), { width, height });
-      const pen = this.mapBoxes.getContext("2d");
-      pen.translate(this.mapLeft, 0);
-      pen.fillStyle = color;
-      for (const box of this.boxes) pen.fillRect(box.x * scale, box.y * scale, Math.max(1.5, BOX.width * scale), Math.max(1.5, BOX.height * scale));
+  // Of a large graph, the browser has the boxes and arrows near the window; every box keeps its place in
+  // the order of the Tab key. Text too small to be read is left out.
+  cull(width, height) {
+    if (this.boxes.length < MOST_DRAWN) return;
+    this.picture.classList.toggle("far", this.scale < READABLE);
+    const { x, y, near } = this;
+    if (near && x > near[0] && y > near[1] && x + width < near[2] && y + height < near[3] && (near[2] - near[0]) < width * 8) return;
+    const [left, top, right, bottom] = this.near = [x - width, y - height, x + width * 2, y + height * 2];
+    for (const part of this.parts) {
+      const [from, above, to, below] = part.bounds;
+      const isAway = to < left || from > right || below < top || above > bottom;
+      if (isAway !== part.isAway) { part.isAway = isAway; part.made.classList.toggle("away", isAway); }
     }
-    const pen = this.map.getContext("2d");
-    pen.clearRect(0, 0, width, height);
-    pen.drawImage(this.mapBoxes, 0, 0);
-    pen.strokeStyle = outlineColor;
-    pen.lineWidth = 2;
-    pen.strokeRect(this.mapLeft + this.x * scale, this.y * scale, (seenWidth / this.scale) * scale, (seenHeight / this.scale) * scale);
+  }
+
+  settle() {
+    this.drawn = this.scale;
+    this.moved.classList.remove("moving");
+  }
+
+  // All boxes in one small path, and the window on them.
+  mapOf() {
+    const { width, height } = MAP;
+    const scale = this.mapScale = Math.min(width / Math.max(1, this.view.width), height / Math.max(1, this.view.height));
+    this.mapLeft = (width - this.view.width * scale) / 2;
+    const [boxWidth, boxHeight] = [Math.max(1.5, BOX.width * scale), Math.max(1.5, BOX.height * scale)].map((each) => each.toFixed(2));
+    const path = this.boxes.map(({ x, y }) => `M${(this.mapLeft + x * scale).toFixed(2)} ${(y * scale).toFixed(2)}h${boxWidth}v${boxHeight}h-${boxWidth}z`).join("");
+    this.seen = el("div", { class: "graph-seen" });
+    return el("div", { class: "graph-map", "aria-hidden": "true" }, svg("svg", { width, height }, svg("path", { d: path })), this.seen);
   }
 
   listen() {
@@ -189,7 +215,7 @@ class GraphWindow {
       else this.move(event.deltaX, event.deltaY);
     }, { passive: false });
     let from = null;
-    stage.addEventListener("pointerdown", (event) => { if (event.button === 0) from = { x: event.clientX, y: event.clientY, onMap: event.target === this.map }; if (from?.onMap) this.jump(event); });
+    stage.addEventListener("pointerdown", (event) => { if (event.button === 0) from = { x: event.clientX, y: event.clientY, onMap: this.map.contains(event.target) }; if (from?.onMap) this.jump(event); });
     addEventListener("pointerup", () => { from = null; });
     stage.addEventListener("pointermove", (event) => {
       if (!from || !event.buttons) return;
