@@ -1,5 +1,5 @@
-"""A choice between results of different shapes: both sides write to room for the larger, and say how
-much of it they use, which becomes dimensions of the program."""
+"""A choice between results of different shapes: both sides write to room for the larger, and say
+how much of it they use, which becomes dimensions of the program."""
 
 from collections.abc import Sequence
 
