@@ -65,6 +65,7 @@ class Builder:
         self._params: list[Value] = []
         self._bindings: list[Bind] = []
         self._bound: set[Value] = set()
+        self._outer: Builder | None = None
 
     @classmethod
     def of(cls, func: GraphFunc) -> "Builder":
@@ -156,7 +157,9 @@ class Builder:
 
     def inner(self) -> "Builder":
         """Open a nested body."""
-        return Builder(names=self.names, functions=self.functions)
+        made = Builder(names=self.names, functions=self.functions)
+        made._outer = self
+        return made
 
     def function(
         self,
@@ -234,8 +237,11 @@ class Builder:
         return list(self._bindings)
 
     def binds(self, value: Value) -> bool:
-        """Return True if a value is a parameter or a binding of this body."""
-        return value in self._bound
+        """Return True if a value is a parameter or a binding of this body, or of one around it."""
+        builder: Builder | None = self
+        while builder is not None and value not in builder._bound:
+            builder = builder._outer
+        return builder is not None
 
     def body(self, result: Value) -> Body:
         """Return the finished body."""

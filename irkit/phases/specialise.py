@@ -145,25 +145,42 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
                     values={n: v for n, v in values.items() if n in there},
                     counted=counted,
                 )
-            except DataDependent as error:
-                whole = None if counted or stops else self._at_once(open_shapes, values)
-                if whole is not None:
-                    return _Imported(whole, parts, values)
+            except (DataDependent, UnknownShape) as error:
+                is_countable = isinstance(error, DataDependent) or error.is_countable
+                if is_countable and not counted and not stops:
+                    whole = self._at_once(open_shapes, values)
+                    if whole is not None:
+                        return _Imported(whole, parts, values)
+                if isinstance(error, UnknownShape):
+                    self._supply(error, inputs, feeds, values, stops)
+                    continue
                 if not error.outputs or error.outputs[0] in counted:
                     raise
                 counted.add(error.outputs[0])
                 stops |= set(error.outputs)
-            except UnknownShape as error:
-                if _is_decided_by_input(error, inputs) and error.input not in values:
-                    if error.input not in feeds:
-                        raise
-                    values[error.input] = feeds[error.input]
-                elif error.value and error.value not in stops:
-                    stops.add(error.value)
-                else:
-                    raise
             else:
                 return _Imported(module, parts, values)
+
+    def _supply(
+        self,
+        error: UnknownShape,
+        inputs: Sequence[InputSpec],
+        feeds: Mapping[str, NDArray[Any]],
+        values: dict[str, NDArray[Any]],
+        stops: set[str],
+    ) -> None:
+        """Fix the input that decides a shape, or end the first part before what does.
+
+        Raises: the error, if neither helps.
+        """
+        if _is_decided_by_input(error, inputs) and error.input not in values:
+            if error.input not in feeds:
+                raise error
+            values[error.input] = feeds[error.input]
+        elif error.value and error.value not in stops:
+            stops.add(error.value)
+        else:
+            raise error
 
     def _at_once(self, open_shapes: Shapes, values: Values) -> IRModule | None:
         """Import the whole model, whose sizes depend on data; None if an operator needs a number

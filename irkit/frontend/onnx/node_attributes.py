@@ -15,6 +15,25 @@ class ImportFailed(IRKitError):
     """A node of a model cannot be imported; the message names it."""
 
 
+class UnknownShape(ImportFailed):
+    """A shape depends on what is only known when the model runs.
+
+    ``value`` is the name of the value that decides it, or "" if only a function or an inner graph
+    knows that name; ``input`` is what the value is computed from, as a rule an input of the model.
+    """
+
+    input = ""
+    value = ""
+    is_countable = False
+    """Whether the shape can be a dimension that the run finds, if the model is one program."""
+
+
+class DataDependent(ImportFailed):
+    """The sizes of the ``outputs`` of a node depend on data."""
+
+    outputs: tuple[str, ...] = ()
+
+
 class NodeAttributes:
     """The names and attributes of one node; ``defaults`` are those of the attributes left out."""
 

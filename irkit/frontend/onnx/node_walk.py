@@ -187,6 +187,7 @@ class NodeWalk:
             builder=self.builder,
             known=self.known,
             shape_inputs=users.shape_inputs if users else SHAPE_INPUTS.get(name, ()),
+            is_one_program=self.counted is None,
         )
         if len(proto.input) > MAX_INPUTS:
             raise node.fail(f"it has {len(proto.input)} inputs; up to {MAX_INPUTS} are supported")

@@ -10,13 +10,15 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from irkit.core import ShapeError
+from irkit.core import ShapeError, walk
 from irkit.frontend.onnx.known import Dim, KnownArrays, as_sizes
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
 from irkit.frontend.onnx.narrow_types import NarrowType, widened
 from irkit.frontend.onnx.node_attributes import (
+    DataDependent as DataDependent,
     ImportFailed as ImportFailed,
     NodeAttributes,
+    UnknownShape as UnknownShape,
     to_array as to_array,
 )
 from irkit.graph import (
@@ -25,26 +27,10 @@ from irkit.graph import (
     TupleType,
     Value,
     as_attrs,
+    largest,
     written,
 )
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, numpy_dtype
-
-
-class UnknownShape(ImportFailed):
-    """A shape depends on what is only known when the model runs.
-
-    ``value`` is the name of the value that decides it, or "" if only a function or an inner graph
-    knows that name; ``input`` is what the value is computed from, as a rule an input of the model.
-    """
-
-    input = ""
-    value = ""
-
-
-class DataDependent(ImportFailed):
-    """The sizes of the ``outputs`` of a node depend on data."""
-
-    outputs: tuple[str, ...] = ()
 
 
 class OnnxNode(NodeAttributes):
@@ -61,8 +47,10 @@ class OnnxNode(NodeAttributes):
         known: KnownArrays,
         shape_inputs: Sequence[int] = (),
         defaults: Mapping[str, onnx.AttributeProto] | None = None,
+        is_one_program: bool = True,
     ) -> None:
         super().__init__(proto, defaults)
+        self.is_one_program = is_one_program
         self.version = version
         self.inputs = list(inputs)
         self.builder = builder
@@ -226,6 +214,13 @@ class OnnxNode(NodeAttributes):
             )
         return known
 
+    def countable(self, at: int, what: str) -> UnknownShape:
+        """Return the error for an input that decides a shape, where that shape could be a dimension
+        that the run finds."""
+        error = self._unknown_shape(self.input(at), what)
+        error.value, error.is_countable = self.proto.input[at], True
+        return error
+
     def is_known(self, at: int) -> bool:
         """Return True if the value of an input is known on import."""
         return self.optional(at) in self._known
@@ -247,6 +242,18 @@ class OnnxNode(NodeAttributes):
         """Return a value that can be used here, and one of its axes, that has an extent."""
         found = self._known.sizes.place(dim)
         return found if found is not None and self.builder.binds(found[0]) else None
+
+    def limit(self, dim: Dim) -> Dim:
+        """Return the most that a size is, without the dimensions that are not known here because
+        a body inside finds them."""
+        most = self._known.sizes.most
+        while isinstance(dim, Expr):
+            hidden = [v for v in walk(dim, Var) if v in most and self.place(v) is None]
+            if not hidden:
+                break
+            dim = largest(dim, {var: most[var] for var in hidden})
+        number = as_int(dim)
+        return dim if number is None else number
 
     def is_zero(self, value: Value) -> bool:
         """Return True if all elements of a value are known to be 0."""
@@ -362,10 +369,11 @@ class OnnxNode(NodeAttributes):
         found = self.dims(value)[axis]
         return found if isinstance(found, int) else self.shape(value)[axis]
 
-    def inside(self) -> "OnnxNode":
-        """Return the node with a builder of its own, for the body of a loop."""
+    def inside(self, builder: Builder | None = None) -> "OnnxNode":
+        """Return the node with another builder, by default one of its own for the body of a
+        loop."""
         made = copy(self)
-        made.builder = self.builder.inner()
+        made.builder = builder or self.builder.inner()
         return made
 
     def rank(self, value: Value) -> int:

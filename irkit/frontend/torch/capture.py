@@ -3,7 +3,8 @@ is imported by whoever made them."""
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, cast
 
@@ -43,7 +44,8 @@ def capture(exported: Any) -> TorchProgram:
 
     Raises: IRKitError for what has no place there, such as a type of elements.
     """
-    exported = exported.run_decompositions()
+    with _views_as_reshapes(exported):
+        exported = exported.run_decompositions()
     signature = exported.graph_signature
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes}
     inputs = tuple(_input(spec, values) for spec in signature.input_specs)
@@ -57,6 +59,30 @@ def capture(exported: Any) -> TorchProgram:
     graphs = _graphs_of(exported.graph_module)
     nodes = tuple(nodes_of(exported.graph.nodes, graphs))
     return TorchProgram(inputs, nodes, outputs, ranges, arrays, graphs=graphs)
+
+
+@contextmanager
+def _views_as_reshapes(exported: Any) -> Iterator[None]:
+    """Make each ``view`` of a program a ``reshape`` for a while.
+
+    They have one meaning, but a view also asks for strides, and PyTorch's decomposition of an
+    operator before it, such as attention, can give others than the operator.
+    """
+    nodes = [
+        node
+        for module in exported.graph_module.modules()
+        for node in getattr(getattr(module, "graph", None), "nodes", ())
+        if str(node.target) == "aten.view.default"
+    ]
+    targets = [node.target for node in nodes]
+    reshape = import_module("torch").ops.aten.reshape.default if nodes else None
+    try:
+        for node in nodes:
+            node.target = reshape
+        yield
+    finally:
+        for node, target in zip(nodes, targets, strict=True):
+            node.target = target
 
 
 def array_of(tensor: Any) -> NDArray[Any]:

@@ -6,13 +6,13 @@ from typing import overload
 from irkit.core import DTypeError, IRKitError, IRModule, ShapeError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
-from irkit.graph.differentiation.reverse import ReverseSweep, is_float
+from irkit.graph.differentiation.kept_states import LoopFunctions
+from irkit.graph.differentiation.reverse import ReverseSweep, active_values, is_float
 from irkit.graph.function import GraphFunc
 from irkit.graph.functions.inline import inline_calls
-from irkit.graph.functions.unroll import unroll_graph_loops
 from irkit.graph.infer import written_type
-from irkit.graph.nodes import Value
-from irkit.graph.tensor import Binding, constant, tensor_of
+from irkit.graph.nodes import Body, GraphIf, Value
+from irkit.graph.tensor import constant, tensor_of
 from irkit.graph.types import TensorType
 
 # What an input and an output share, or what a caller cuts, has no meaning for gradients.
@@ -60,18 +60,25 @@ def gradient(
         func = program[entry]
         if not isinstance(func, GraphFunc):
             raise IRKitError(f"{entry!r} is not a graph function")
-        return program.with_functions({entry: _gradient(func, program, wrt, with_value)})
-    return _gradient(program, None, wrt, with_value)
+        builder = Builder(func.name, functions=dict(program.functions))
+        found = _gradient(func, program, wrt, with_value, builder)
+        return program.with_functions({**builder.functions, entry: found})
+    return _gradient(program, None, wrt, with_value, Builder(program.name))
 
 
 def _gradient(
-    func: GraphFunc, module: IRModule | None, wrt: Sequence[str] | str | None, with_value: bool
+    func: GraphFunc,
+    module: IRModule | None,
+    wrt: Sequence[str] | str | None,
+    with_value: bool,
+    functions: Builder,
 ) -> GraphFunc:
+    """Return the gradient; the functions that it calls join those of the builder."""
     attrs = dict(func.attrs)
     for name, reason in _REFUSED_ATTRS.items():
         if attrs.get(name):
             raise IRKitError(f"cannot differentiate {func.name!r}: {reason}", span=func.span)
-    plain = inline_calls(*_without_loops(func, module))
+    plain = inline_calls(func, module)
     result = plain.body.result
     if not is_float(result) or not isinstance(result.type, TensorType) or result.type.shape:
         raise ShapeError(
@@ -80,8 +87,11 @@ def _gradient(
             hint="Return a loss: sum or mean of the result.",
         )
     wanted = _wanted(func, plain, wrt)
+    loops = LoopFunctions(module)
+    plain = loops.with_kept_states(plain, _everywhere(plain.body, set(wanted)), functions)
     builder = Builder.of(plain)
-    sweep = ReverseSweep(builder, Binding(builder), set(wanted))
+    builder.functions = functions.functions
+    sweep = ReverseSweep(builder, set(wanted), loops)
     sweep.add(result, constant(1.0, result.type.dtype))
     sweep.run(plain.body.bindings)
     found = {value: sweep.of(value) for value in dict.fromkeys(wanted)}
@@ -95,6 +105,18 @@ def _gradient(
         *(f"d_{name}" for name in _names(func, plain, wanted)),
     ]
     return builder.finish(*results, span=func.span, **{**attrs, "outputs": tuple(names)})
+
+
+def _everywhere(body: Body, wanted: set[Value]) -> set[Value]:
+    """Return the values that depend on those wanted, with those inside of branches."""
+    found, waiting = set(wanted), [body]
+    while waiting:
+        bindings = waiting.pop().bindings
+        found |= active_values(bindings, found)
+        for bind in bindings:
+            if isinstance(bind.step, GraphIf):
+                waiting += [bind.step.then, bind.step.otherwise]
+    return found
 
 
 def _inputs(func: GraphFunc) -> list[str]:
@@ -132,15 +154,3 @@ def _wanted(func: GraphFunc, plain: GraphFunc, wrt: Sequence[str] | str | None) 
                 f"{written_type(known[name].type)}"
             )
     return [known[name] for name in names]
-
-
-def _without_loops(func: GraphFunc, module: IRModule | None) -> tuple[GraphFunc, IRModule | None]:
-    """Return a function, and the module of its calls, with loops unrolled."""
-    if module is None:
-        return func, None
-    plain = {
-        name: unroll_graph_loops(each, module)
-        for name, each in module.functions.items()
-        if isinstance(each, GraphFunc)
-    }
-    return unroll_graph_loops(func, module), module.with_functions(plain)

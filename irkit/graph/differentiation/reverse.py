@@ -1,7 +1,8 @@
 """One sweep over the bindings of a body, last to first, which sums up the gradient of each value.
 
 A branch is differentiated by a branch on the same condition: its side runs again, and then its own
-sweep gives the gradients of what it uses from outside.
+sweep gives the gradients of what it uses from outside. A loop has kept its states (kept_states),
+and a loop goes back over them (reverse_loop).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from irkit.core import IRKitError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import AppliedOp, zeros_like
+from irkit.graph.differentiation.kept_states import LoopFunctions
+from irkit.graph.differentiation.prefix_rows import rows_behind
+from irkit.graph.differentiation.reverse_loop import ReverseLoop
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
 from irkit.graph.functions.inline import copy_body
@@ -55,9 +59,10 @@ def active_values(bindings: Sequence[Bind], wanted: Iterable[Value]) -> set[Valu
 class ReverseSweep:
     """Gradients of the values of one body, whose bindings the builder has already."""
 
-    def __init__(self, builder: Builder, binding: Binding, wanted: set[Value]) -> None:
+    def __init__(self, builder: Builder, wanted: set[Value], loops: LoopFunctions) -> None:
         self.builder = builder
-        self.binding = binding
+        self.binding = Binding(builder)
+        self.loops = loops
         self.active = set(wanted)
         self.gradients: Gradients = {}
 
@@ -99,18 +104,13 @@ class ReverseSweep:
                     span=bind.span,
                     hint="Differentiate before operators become loops.",
                 )
-            case GraphLoop() if self._reached(bind):
-                raise IRKitError(
-                    f"cannot differentiate loop {bind.var.name!r}: its state is not kept",
-                    span=bind.span,
-                    hint="Unroll it, if the number of its iterations is known.",
-                )
-            case Prefix() if self._reached(bind):
-                raise IRKitError(
-                    f"cannot differentiate {bind.var.name!r}: its number of rows is only known "
-                    "when it runs, and the gradient would need the others too",
-                    span=bind.span,
-                )
+            case GraphLoop() as step if self._reached(bind):
+                self._loop(step, bind)
+            case Prefix(_, value) if self._reached(bind):
+                gradient = self.of(bind.var)
+                assert gradient is not None
+                if value in self.active and is_float(value):
+                    self.add(value, self._with_rows_behind(gradient, value, bind))
             case Op() | GraphIf() | GraphLoop() | Invoke() | Constant() | Prefix():
                 pass
             case step:
@@ -154,6 +154,37 @@ class ReverseSweep:
             return tensor_of(value)
         return tensor_of(self.builder.item(value, item))
 
+    def _loop(self, step: GraphLoop, bind: Bind) -> None:
+        body = self.loops.body_of(step, bind)
+        given = {
+            item: self.binding.value(gradient)
+            for value, item, _ in self._results(bind)
+            if (gradient := self.gradients.get((value, item))) is not None
+        }
+        back = ReverseLoop(self.builder, bind, step, body, self.active)
+        for value, gradient in back.emit(given, self._inside):
+            if value in self.active:
+                self.add(value, gradient)
+
+    def _inside(self, builder: Builder, wanted: set[Value]) -> "ReverseSweep":
+        """Return the sweep of a body inside this one."""
+        return ReverseSweep(builder, wanted, self.loops)
+
+    def _with_rows_behind(self, gradient: TensorExpr, value: Value, bind: Bind) -> TensorExpr:
+        """Return the gradient of a whole from that of its first rows: 0 for the others."""
+        if not self.loops.has_module:
+            raise IRKitError(
+                f"cannot differentiate {bind.var.name!r}, whose number of rows is only known when "
+                "it runs, in a function alone: its gradient calls a loop function",
+                span=bind.span,
+                hint="Differentiate the module.",
+            )
+        assert isinstance(value.type, TensorType)
+        rows = self.binding.value(gradient)
+        kernel = rows_behind(value.type)
+        made = self.builder.kernel(kernel, rows, value, type=value.type, span=bind.span)
+        return tensor_of(made)
+
     def _branch(self, step: GraphIf, bind: Bind) -> None:
         outside = [
             value
@@ -175,7 +206,7 @@ class ReverseSweep:
         """Return a side that runs again, and then computes the gradients of what it uses."""
         inner = self.builder.inner()
         again = copy_body(body, inner)
-        sweep = ReverseSweep(inner, Binding(inner), set(outside))
+        sweep = self._inside(inner, set(outside))
         for (_, item), gradient in given.items():
             sweep.add(again if isinstance(again, Value) else again[item], gradient)
         sweep.run(inner.bindings)

@@ -1,2 +1,1 @@
-"""Functions of a graph: inline (calls become bindings), outline (a body becomes a function), unroll
-(a loop becomes calls)."""
+"""Functions of a graph: inline (calls become bindings), outline (a body becomes a function)."""

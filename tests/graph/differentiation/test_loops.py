@@ -1,13 +1,15 @@
-"""Gradients through loops of a known number of iterations, and those that are refused."""
+"""Gradients through loops and prefixes, and those that are refused."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+import irkit
+from irkit.codegen import Repeat
 from irkit.core import IRKitError, IRModule
 from irkit.graph import arrays_of, gradient, interpret, parse
+from tests.graph.differentiation.finite_differences import assert_gradients
 
 STEP = """
 def step(i: i64[()], a: f32[4], total: f32[()], w: f32[4]):
@@ -34,38 +36,97 @@ def main(x: f32[4], w: f32[4]):
 X, W = np.array([1.0, 2.0, 0.5, 3.0]), np.array([1.5, 2.0, 1.0, 0.5])
 
 
-@pytest.mark.parametrize("limit", ["1000.0", "30.0", "-1.0"])
-def test_gradients_of_a_loop_agree_with_finite_differences(limit: str) -> None:
-    module = IRModule({"main": parse(MAIN), "step": parse(STEP.replace("LIMIT", limit))})
+NESTED = """
+def inner(i: i64[()], a: f32[4], w: f32[4]):
+    s: f32[4] = multiply(a, w)
+    t: f32[4] = sin(s)
+    g: bool[()] = constant([True])
+    r: (bool[()], f32[4]) = (g, t)
+    return r
+"""
+AROUND = """
+def step(i: i64[()], a: f32[4], total: f32[()], w: f32[4]):
+    n: i64[()] = constant([3])
+    c: bool[()] = constant([True])
+    y: (i64[()], f32[4]) = loop("inner", n, c, (a,), (w,))
+    s: f32[4] = y[1]
+    t: f32[()] = sum(s, axes=(0,), keepdims=False)
+    u: f32[()] = add(total, t)
+    r: (bool[()], f32[4], f32[()], f32[4], f32[()]) = (c, s, u, a, u)
+    return r
+"""
 
-    def value(x: NDArray[Any], w: NDArray[Any]) -> float:
-        return float(next(arrays_of(interpret(module, [x, w], precision="f64"))))
+
+def assert_like_finite_differences(module: IRModule, *rest: Any) -> None:
+    def value(arrays: list[Any]) -> float:
+        return float(next(arrays_of(interpret(module, [*arrays, *rest], precision="f64"))))
 
     found = gradient(module, wrt=["x", "w"])
-    results = list(arrays_of(interpret(found, [X, W], precision="f64")))
-    step = 1e-6
-    for at in range(4):
-        d = np.zeros(4)
-        d[at] = step
-        by_x = (value(X + d, W) - value(X - d, W)) / (2 * step)
-        by_w = (value(X, W + d) - value(X, W - d)) / (2 * step)
-        np.testing.assert_allclose([results[-2][at], results[-1][at]], [by_x, by_w], rtol=1e-5)
+    results = list(arrays_of(interpret(found, [X, W, *rest], precision="f64")))
+    assert_gradients(value, [X, W], dict(enumerate(results[-2:])))
 
 
-def test_a_loop_that_ends_when_it_runs_is_refused_by_name() -> None:
+@pytest.mark.parametrize("limit", ["1000.0", "30.0", "-1.0"])
+def test_gradients_of_a_loop_agree_with_finite_differences(limit: str) -> None:
+    functions = {"main": parse(MAIN), "step": parse(STEP.replace("LIMIT", limit))}
+    assert_like_finite_differences(IRModule(functions))
+
+
+@pytest.mark.parametrize("count", [0, 4, 9])
+def test_a_number_of_iterations_that_is_an_input_is_bounded_by_the_rows(count: int) -> None:
     text = MAIN.replace("w: f32[4]):", "w: f32[4], n: i64[()]):")
     text = text.replace("    n: i64[()] = constant([5])\n", "")
-    module = IRModule({"main": parse(text), "step": parse(STEP.replace("LIMIT", "9.0"))})
-    with pytest.raises(IRKitError, match="loop 'y' cannot be unrolled: the number of its iter"):
+    module = IRModule({"main": parse(text), "step": parse(STEP.replace("LIMIT", "1000.0"))})
+    assert_like_finite_differences(module, np.array(count))
+
+
+def test_gradients_of_loops_inside_each_other() -> None:
+    functions = {"main": parse(MAIN), "step": parse(AROUND), "inner": parse(NESTED)}
+    assert_like_finite_differences(IRModule(functions))
+
+
+def test_the_gradient_of_a_loop_runs_natively_and_is_one_loop() -> None:
+    module = IRModule({"main": parse(MAIN), "step": parse(STEP.replace("LIMIT", "30.0"))})
+    found = gradient(module, wrt=["x", "w"])
+    expected = list(arrays_of(interpret(found, [X.astype("f4"), W.astype("f4")])))
+    compiled = irkit.compile(found, schedule="none")
+    assert sum(isinstance(region, Repeat) for region in compiled.plan.regions) == 2
+    arrays = {"x": X.astype("f4"), "w": W.astype("f4")}
+    for have, want in zip(compiled.run(arrays).values(), expected, strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-5)
+
+
+def test_a_loop_of_any_number_of_iterations_is_refused_by_name() -> None:
+    text = """
+def main(x: f32[4], w: f32[4], n: i64[()]):
+    c: bool[()] = constant([True])
+    y: (i64[()], f32[4]) = loop("inner", n, c, (x,), (w,))
+    t: f32[4] = y[1]
+    q: f32[()] = sum(t, axes=(0,), keepdims=False)
+    return q
+"""
+    module = IRModule({"main": parse(text), "inner": parse(NESTED)})
+    with pytest.raises(IRKitError, match="loop 'y': how many iterations it makes at most is only"):
         gradient(module, wrt=["x"])
 
 
-def test_rows_whose_number_only_the_run_knows_are_refused_by_name() -> None:
-    text = """\
-def main(x: f32[4], n: i64[()]):
-    y: f32[k] = prefix(x, n)
-    s: f32[()] = sum(y, axes=(0,), keepdims=False)
+PREFIX = """\
+def main(x: f32[m, 4], n: i64[()]):
+    y: f32[k, 4] = prefix(x, n)
+    z: f32[k, 4] = multiply(y, y)
+    s: f32[()] = sum(z, axes=(0, 1), keepdims=False)
     return s
 """
-    with pytest.raises(IRKitError, match="cannot differentiate 'y': its number of rows is only"):
-        gradient(IRModule({"main": parse(text)}), wrt=["x"])
+
+
+@pytest.mark.parametrize("count", [0, 2, 3])
+def test_rows_whose_number_only_the_run_knows_have_gradients(count: int) -> None:
+    found = gradient(IRModule({"main": parse(PREFIX)}), wrt=["x"])
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    (have,) = arrays_of(interpret(found, [x, np.array(count)]))
+    np.testing.assert_array_equal(have, np.where(np.arange(3)[:, None] < count, 2 * x, 0))
+
+
+def test_in_a_function_alone_they_are_refused_by_name() -> None:
+    with pytest.raises(IRKitError, match="cannot differentiate 'y', whose number of rows is only"):
+        gradient(parse(PREFIX), wrt=["x"])

@@ -9,6 +9,7 @@ import onnx
 
 from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
+from irkit.frontend.onnx.control_flow.open_choice import can_join, open_choice
 from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows
 from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
@@ -41,7 +42,8 @@ Convert = Callable[[OnnxNode, GraphRunner], "list[Value] | Counted"]
 def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
     """Convert the branch that a known condition chooses; otherwise both, of which one runs.
 
-    If their results differ in type, the condition decides a shape, and must be known.
+    If their results differ in extents, these are dimensions that the run finds; if they differ in
+    rank or element type, or the model is not to be one program, the condition must be known.
     Source: If-1 to If-25.
     """
     cond = node.input(0)
@@ -52,6 +54,10 @@ def choice(node: OnnxNode, runner: GraphRunner) -> list[Value]:
         same = [isinstance(a.type, TensorType) and equal(a.type, b.type) for a, b in pairs]
         if pairs and all(same):
             return node.branch(node.op("reshape", cond, shape=()), *both)
+        if pairs and can_join(both):
+            if node.is_one_program:
+                return open_choice(node, node.op("reshape", cond, shape=()), both)
+            raise node.countable(0, "condition")
     taken = node.array(0, "condition")
     if taken is None or taken.size != 1:
         raise node.fail("its condition must be one bool")

@@ -11,6 +11,7 @@ from irkit.frontend.onnx.known.sizes import (
     KnownSizes as KnownSizes,
     add as add,
     as_sizes as as_sizes,
+    larger as larger,
     multiply as multiply,
     subtract as subtract,
 )

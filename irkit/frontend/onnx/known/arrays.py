@@ -72,6 +72,7 @@ class KnownArrays(dict[Value, NDArray[np.generic]]):
         """Note a dimension that is only known during a run, and is at most ``most``."""
         self._origins[made] = self.origin(count)
         self.sizes.note(made)
+        self.sizes.most[extent] = most
         self.sizes.ranges[extent] = Interval(0, bounds(most, self.sizes.ranges).high)
 
     def overflow(self, value: Value) -> Value | None:

@@ -46,6 +46,8 @@ class KnownSizes(dict[Value, Sizes]):
         self._places: list[tuple[Expr, Value, int]] = []
         self.ranges: dict[Var, Interval] = {}
         """The sizes of each dimension."""
+        self.most: dict[Var, Expr] = {}
+        """The most that each dimension is which a run finds."""
 
     def note(self, value: Value) -> None:
         """Remember the dimensions of a value."""
@@ -194,7 +196,8 @@ def _smaller(a: Dim, b: Dim) -> Dim:
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)
 
 
-def _larger(a: Dim, b: Dim) -> Dim:
+def larger(a: Dim, b: Dim) -> Dim:
+    """Return the larger of two sizes."""
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
 
 
@@ -212,5 +215,5 @@ _ARITHMETIC = {
     "divide": _divide,
     "equal": _equal,
     "minimum": _smaller,
-    "maximum": _larger,
+    "maximum": larger,
 }

@@ -15,6 +15,7 @@ from irkit.frontend.onnx.convert.data_dependent.non_max_suppression import (
     non_max_suppression,
 )
 from irkit.frontend.onnx.convert.data_dependent.prefixes import (
+    prefix_along as prefix_along,
     prefixes as prefixes,
 )
 from irkit.frontend.onnx.convert.data_dependent.unique import (

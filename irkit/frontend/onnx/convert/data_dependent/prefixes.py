@@ -30,6 +30,11 @@ def prefixes(node: OnnxNode, found: Counted) -> list[Value | None]:
     return made
 
 
+def prefix_along(node: OnnxNode, value: Value, axis: int, count: Value) -> Value:
+    """Return the first places of a value along an axis, as many as a scalar says."""
+    return _moved(node, node.prefix(_moved(node, value, axis, 0), count), 0, axis)
+
+
 def _first(value: Value) -> Expr:
     assert isinstance(value.type, TensorType)
     return value.type.shape[0]

@@ -3,7 +3,9 @@
 import numpy as np
 
 from irkit.frontend.onnx.convert.shapes.gather import take_along
-from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.convert.shapes.ranked import ranked
+from irkit.frontend.onnx.limits import INT64_MAX
+from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
 from irkit.graph import Value
 from irkit.ir import I64
 
@@ -48,19 +50,29 @@ def _shifted(node: OnnxNode, x: Value, axis: int, by: int, value: int, backwards
     return node.op("pad", x, pads=tuple(pads), value=value)
 
 
-def top_k(node: OnnxNode) -> tuple[Value, Value]:
+def top_k(node: OnnxNode) -> tuple[Value, Value] | Counted:
     """Return the largest or smallest elements along an axis, in order, and their indices.
 
-    The rank of each element is counted, so the work grows with the square of the extent.
+    The rank of each element is counted, so the work grows with the square of the extent. A number
+    that is only known when the model runs makes a dimension of the program.
     Source: TopK-1 (k is an attribute) to TopK-24.
     """
     x = node.input(0)
     axis = node.axis(node.integer("axis", -1), node.rank(x))
-    count = (node.integer("k"),) if node.version < 10 else node.ints(1, "k")
-    shape = node.shape(x)
-    if count is None or len(count) != 1 or not 0 <= count[0] <= shape[axis]:
-        raise node.fail(f"k is {count}; expected one number from 0 to {shape[axis]}")
     largest = node.version < 11 or bool(node.integer("largest", 1))
+    if node.version >= 10 and not node.is_known(1):
+        if not node.is_one_program:
+            raise node.countable(1, "k")
+        extent = node.dims(x)[axis]
+        return Counted(ranked(node, x, axis, extent, largest), (axis, axis), node.input(1))
+    count = (node.integer("k"),) if node.version < 10 else node.ints(1, "k")
+    extent = node.dims(x)[axis]
+    most = extent if isinstance(extent, int) else INT64_MAX
+    if count is None or len(count) != 1 or not 0 <= count[0] <= most:
+        raise node.fail(f"k is {count}; expected one number from 0 to {extent}")
+    if not all(isinstance(dim, int) for dim in node.dims(x)):
+        return ranked(node, x, axis, count[0], largest)
+    shape = node.shape(x)
     ranks = _ranks(node, x, axis, largest)
     after = len(shape) - axis - 1
     wanted = node.constant(np.arange(count[0]).reshape(-1, *(1,) * (after + 1)))

@@ -3,11 +3,24 @@ place."""
 
 from collections.abc import Callable, Sequence
 
-from irkit.core import walk
+from irkit.core import equal, walk
 from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.graph import TensorType, Value
-from irkit.ir import I64, DType, Expr, Var, convert, eq, index, select
+from irkit.ir import (
+    I64,
+    DType,
+    Expr,
+    Var,
+    cast,
+    convert,
+    eq,
+    if_then_else,
+    index,
+    logical_and,
+    lt,
+    select,
+)
 from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
 
 
@@ -54,6 +67,23 @@ def window(node: OnnxNode, x: Value, begins: Sequence[Dim], shape: Sequence[Dim]
 
     args = list(dict.fromkeys([x, *_sources(node, begins)]))
     return _kernel(node, "slice", args, shape, node.dtype(x), of)
+
+
+def in_room(node: OnnxNode, x: Value, room: Sequence[Dim]) -> Value:
+    """Emit a tensor at the beginning of one that is at least as large, and 0 behind it."""
+
+    def of(tensors: Sequence[Tensor]) -> Callable[..., Expr]:
+        def at(*i: Expr) -> Expr:
+            pairs = zip(i, dims, room, strict=True)
+            inside = [lt(i_, dim) for i_, dim, most in pairs if not equal(index(dim), index(most))]
+            nothing = cast(0, node.dtype(x))
+            return if_then_else(logical_and(*inside), tensors[0](*i), nothing)
+
+        return at
+
+    dims = node.dims(x)
+    args = list(dict.fromkeys([x, *_sources(node, room)]))
+    return _kernel(node, "pad", args, room, node.dtype(x), of)
 
 
 def _sources(node: OnnxNode, sizes: Sequence[Dim]) -> list[Value]:
