@@ -58,6 +58,11 @@ class Residual:
         """True if lightgbm is installed."""
         return find_spec("lightgbm") is not None
 
+    @property
+    def has_learned(self) -> bool:
+        """True if predictions are other than zero."""
+        return self._model is not None
+
     def add(self, row: Sequence[float], estimate: float, seconds: float) -> None:
         """Add a measurement. Units: any for the estimate, the same in all; seconds."""
         if 0 < estimate < float("inf") and seconds > 0:
