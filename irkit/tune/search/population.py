@@ -36,6 +36,7 @@ class Proposal:
     def __init__(self, values: Values, origin: str, parent: str, predicted: float) -> None:
         self.values, self.origin = values, origin
         self.parent, self.predicted = parent, predicted
+        self.by_chance = False
         self.key = key_of(values)
 
 
@@ -65,13 +66,14 @@ class Population:
         """Never propose a candidate: it was measured before."""
         self._seen.add(key_of(values))
 
-    def add(self, values: Values, score: float, seconds: float) -> None:
-        """Add what was measured of a candidate: how many times faster than the default it is."""
+    def add(self, values: Values, score: float, seconds: float, mix: Sequence[float] = ()) -> None:
+        """Add what was measured of a candidate: how many times faster than the default it is, and
+        the features of its assembly, if they are known."""
         self._seen.add(key_of(values))
         self._refusals[_shape(values)] = -_MOST_REFUSALS
         self._scores.append((score, key_of(values), values))
         expected = estimate(self.space, values)
-        self.residual.add(self.features(values, expected), expected, seconds)
+        self.residual.add(self.features(values, expected), expected, seconds, mix)
 
     def batch(self, count: int) -> list[Proposal]:
         """Return the next candidates, fewer if the space has no more."""
@@ -82,8 +84,10 @@ class Population:
         made += self._take(ranked, count - len(made) - by_chance)
         self._random.shuffle(pool)
         limit = _HOPELESS * ranked[0].predicted if ranked else 0.0
-        made += self._take([each for each in pool if each.predicted <= limit], by_chance)
-        return made
+        others = self._take([each for each in pool if each.predicted <= limit], by_chance)
+        for each in others:
+            each.by_chance = True
+        return made + others
 
     def features(self, values: Mapping[str, Any], expected: float) -> list[float]:
         """Return what is known of a candidate as numbers, in a fixed order: its task, the cycles
