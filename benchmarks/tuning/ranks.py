@@ -8,6 +8,7 @@ from the first half of the candidates, the second half. Needs lightgbm.
 import statistics
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from benchmarks.tuning.gains import made
 from irkit import tune
@@ -35,10 +36,14 @@ class Ranked:
         self.population = Population(task.space, 0, Residual(), ())
         self.space = task.space
 
+    def features(self, values: dict[str, Any]) -> list[float]:
+        """Return what a model is told of a candidate."""
+        return self.population.features(values, estimate(self.space, values))
+
     def rank(self, model: Residual, part: slice) -> float:
         """Return the rank correlation of what is expected with what was measured."""
         found = self.found[part]
-        rows = [self.population.features(values) for values, _, _ in found]
+        rows = [self.features(values) for values, _, _ in found]
         pairs = zip(found, model.predict(rows), strict=True)
         expected = [estimate(self.space, values) * 2.718 ** float(e) for (values, _, _), e in pairs]
         return rank_correlation(expected, [-score for _, _, score in found])
@@ -46,7 +51,7 @@ class Ranked:
     def teach(self, model: Residual, part: slice) -> None:
         """Add candidates to what a model learns from."""
         for values, seconds, _ in self.found[part]:
-            model.add(self.population.features(values), estimate(self.space, values), seconds)
+            model.add(self.features(values), estimate(self.space, values), seconds)
 
 
 def main(trials: int, names: Sequence[str]) -> None:

@@ -358,6 +358,8 @@ def _summary(
         measured = any(record.measure is not None for record in each.records)
         noise = f", noise {100 * each.noise:.1f} %" if measured else ", none of them measured"
         ranked = f", ranked with correlation {each.correlation:.2f}" if each.correlation else ""
+        ranked += f", {each.built:.2f} once built" if each.built else ""
+        ranked += f", {each.skipped} more built but not raced" if each.skipped else ""
         click.echo(
             f"{each.task.name}: {found}; {tried} candidates in {each.seconds:.1f} s{noise}{ranked}"
         )

@@ -30,4 +30,5 @@ from irkit.tune.measure.session import (
     Measure as Measure,
     Session as Session,
     TrialOutcome as TrialOutcome,
+    Worth as Worth,
 )

@@ -15,6 +15,7 @@ import msgspec
 
 from irkit.core import IRKitError, ScheduleError
 from irkit.processes import Child, ChildDied, Limits
+from irkit.tune.cost import MIX_VERSION
 from irkit.tune.measure.compiled import (
     FULL,
     LOWER,
@@ -23,7 +24,7 @@ from irkit.tune.measure.compiled import (
     build_candidate,
     build_reference,
 )
-from irkit.tune.measure.session import TrialOutcome
+from irkit.tune.measure.session import TrialOutcome, Worth
 from irkit.tune.measure.trial import TrialResult, TrialSettings, prepare, race
 from irkit.tune.measure.turns import Turns, usable_cores
 from irkit.tune.records import Built, Measured, Values, VerdictKind, key_of
@@ -114,6 +115,8 @@ class Bench:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
+        counted: bool = False,
+        worth: Worth | None = None,
     ) -> list[TrialOutcome]:
         """Build candidates, and race one after the other against another schedule.
 
@@ -141,7 +144,9 @@ class Bench:
         turns.beside = 0 if alone else usable_cores() - 1
         warm = self._warmer.submit(self._prepare, settings)
         reigns = self._threads.submit(self._build_reigning, against, level)
-        asked = [self._threads.submit(self._build, each, level, deadline) for each in batch]
+        asked = [
+            self._threads.submit(self._build, each, level, deadline, counted) for each in batch
+        ]
         first = reigns.result()
         if isinstance(first, TrialOutcome):
             raise IRKitError(
@@ -153,7 +158,16 @@ class Bench:
         if self._noise is None:
             with turns.racing():
                 self._noise = self._noise_of(first, settings)
-        return [self._raced(each.result(), first, settings, deadline) for each in asked]
+        made: list[TrialOutcome] = []
+        for values, future in zip(batch, asked, strict=True):
+            code = future.result()
+            raced = worth is None or isinstance(code, TrialOutcome) or worth(values, _built(code))
+            made.append(
+                self._raced(code, first, settings, deadline)
+                if raced
+                else TrialOutcome("skipped", message="it is not expected to win")
+            )
+        return made
 
     @property
     def noise(self) -> float:
@@ -170,7 +184,7 @@ class Bench:
         return self._build(values, level, None)
 
     def _build(
-        self, values: Values, level: int, deadline: float | None
+        self, values: Values, level: int, deadline: float | None, counted: bool = False
     ) -> CandidateCode | TrialOutcome:
         key = key_of(values), level
         known = self._codes.get(key)
@@ -184,7 +198,7 @@ class Bench:
             with self._turns.building():
                 started = time.perf_counter()
                 made: CandidateCode | TrialOutcome = worker.call(
-                    build_candidate, self._packed, values, level, self.settings.lower
+                    build_candidate, self._packed, values, level, self.settings.lower, counted
                 )
         except Exception as error:  # Templates are a user's code: anything can come out of them.
             ms = (time.perf_counter() - started) * 1e3
@@ -207,7 +221,7 @@ class Bench:
             return code
         if deadline is not None and time.monotonic() > deadline:
             return TrialOutcome("skipped", message="the time was up")
-        build = Built(True, code.ms, code.opt_level, code.counts)
+        build = _built(code)
         try:
             with self._turns.racing():
                 result = self._race(code, against, settings)
@@ -282,6 +296,11 @@ class Bench:
             func = self.task.func
             self._runner.call(prepare, self.task.hash, func, self._reference, settings)
             self._ready = self._runner.child.start()
+
+
+def _built(code: CandidateCode) -> Built:
+    mix = MIX_VERSION if code.counts else 0
+    return Built(True, code.ms, code.opt_level, code.counts, mix)
 
 
 class _Worker:

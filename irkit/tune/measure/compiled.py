@@ -2,9 +2,7 @@
 
 import hashlib
 import pickle
-import re
 import time
-from collections import Counter
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -16,6 +14,7 @@ from irkit.codegen import assembly, compile_object, complete_target, emit, recor
 from irkit.core import IRKitError, Target, walk
 from irkit.ir import Block, PrimFunc
 from irkit.schedule import BlockRef, Schedule
+from irkit.tune.cost import instruction_mix
 from irkit.tune.records import Values
 from irkit.tune.space import Space
 
@@ -26,14 +25,6 @@ QUICK, FULL = 1, 3
 _SERIAL_REFERENCE = 1 << 26
 """Iterations up to which the reference is the loops as written; larger ones run along rows."""
 _REFERENCE_ROWS = 4
-_COUNTED = (
-    ("fma", re.compile(r"^\s+vf(?:n?m(?:add|sub))\w*", re.MULTILINE)),
-    ("vector loads", re.compile(r"^\s+vmovu?a?p[sd]\s.*\(", re.MULTILINE)),
-    ("broadcasts", re.compile(r"^\s+vbroadcast\w*|\{1to\d+\}", re.MULTILINE)),
-    ("spills", re.compile(r"\(%rsp\)", re.MULTILINE)),
-    ("gathers", re.compile(r"^\s+vp?gather\w*", re.MULTILINE)),
-    ("jumps", re.compile(r"^\s+j[a-z]+\s", re.MULTILINE)),
-)
 
 
 class CandidateCode(msgspec.Struct, frozen=True):
@@ -46,15 +37,20 @@ class CandidateCode(msgspec.Struct, frozen=True):
     ms: float
     opt_level: int
     trace: bytes = b""
-    counts: dict[str, int] = {}
+    counts: dict[str, float] = {}
 
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.image).hexdigest()
 
 
-def build_candidate(packed: bytes, values: Values, level: int, lower: str) -> CandidateCode:
+def build_candidate(
+    packed: bytes, values: Values, level: int, lower: str, counted: bool = False
+) -> CandidateCode:
     """Compile the loops that decisions make, for this machine; ``packed`` is the pickled space.
+
+    With ``counted``, and of finalists, the instructions of the hottest loop are counted: assembly
+    takes as long as object code.
 
     Raises: ScheduleError if they are not legal; IRKitError if there is no code for them.
     """
@@ -63,7 +59,7 @@ def build_candidate(packed: bytes, values: Values, level: int, lower: str) -> Ca
     trace = b""
     if level == FULL and made.trace.steps:
         trace = made.trace.without_where().as_json().encode()
-    return _compiled(made.func, level, lower, started, trace, counted=level == FULL)
+    return _compiled(made.func, level, lower, started, trace, counted=counted or level == FULL)
 
 
 def build_reference(packed: bytes, lower: str) -> CandidateCode:
@@ -111,17 +107,11 @@ def _compiled(
         raise IRKitError(f"{lower} returned a {type(lowered).__name__}; expected loops")
     text = emit([lowered], target)
     image = compile_object(text, target)
-    counts = instruction_counts(assembly(text, target)) if counted else {}
+    counts = instruction_mix(assembly(text, target)) if counted else {}
     ms = (time.perf_counter() - started) * 1e3
     return CandidateCode(
         image, symbol(lowered.name), record_size(lowered), ms, level, trace, counts
     )
-
-
-def instruction_counts(text: str) -> dict[str, int]:
-    """Count instructions of the kinds that decide about speed, in x86's words."""
-    found = Counter({name: len(pattern.findall(text)) for name, pattern in _COUNTED})
-    return {name: count for name, count in found.items() if count}
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ import msgspec
 
 from irkit.processes import ClusterExecutor, is_lost
 from irkit.tune.measure.bench import Bench, BenchSettings
-from irkit.tune.measure.session import Session, TrialOutcome
+from irkit.tune.measure.session import Session, TrialOutcome, Worth
 from irkit.tune.records import Values
 from irkit.tune.space import Task
 
@@ -69,6 +69,7 @@ class _Chunk(msgspec.Struct, frozen=True):
     against: Values
     full: bool
     seconds: float
+    counted: bool = False
 
 
 class _Remote:
@@ -83,11 +84,14 @@ class _Remote:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
+        counted: bool = False,
+        worth: Worth | None = None,
     ) -> list[TrialOutcome]:
-        """Distribute a batch in chunks; what a lost worker had runs again, one by one."""
+        """Distribute a batch in chunks; what a lost worker had runs again, one by one. Everything
+        is raced: workers do not know what was learned."""
         size = 1 if full else _CHUNK
         parts = [tuple(batch[at : at + size]) for at in range(0, len(batch), size)]
-        asked = [self._submit(part, against, full, seconds) for part in parts]
+        asked = [self._submit(part, against, full, seconds, counted) for part in parts]
         made: list[TrialOutcome] = []
         for part, future in zip(parts, asked, strict=True):
             try:
@@ -95,18 +99,25 @@ class _Remote:
             except Exception as error:
                 if not is_lost(error):
                     raise
-                made += [self._alone(each, against, full, seconds) for each in part]
+                made += [self._alone(each, against, full, seconds, counted) for each in part]
         return made
 
     def _submit(
-        self, part: tuple[Values, ...], against: Values, full: bool, seconds: float
+        self,
+        part: tuple[Values, ...],
+        against: Values,
+        full: bool,
+        seconds: float,
+        counted: bool,
     ) -> Future[list[TrialOutcome]]:
-        chunk = _Chunk(self._key, self._task, self._settings, part, against, full, seconds)
+        chunk = _Chunk(self._key, self._task, self._settings, part, against, full, seconds, counted)
         return self._calls.submit(measure_chunk, chunk)
 
-    def _alone(self, values: Values, against: Values, full: bool, seconds: float) -> TrialOutcome:
+    def _alone(
+        self, values: Values, against: Values, full: bool, seconds: float, counted: bool
+    ) -> TrialOutcome:
         try:
-            return self._submit((values,), against, full, seconds).result()[0]
+            return self._submit((values,), against, full, seconds, counted).result()[0]
         except Exception as error:
             if not is_lost(error):
                 raise
@@ -131,7 +142,13 @@ def measure_chunk(chunk: _Chunk) -> list[TrialOutcome]:
         bench = _BENCHES.known.get(key)
         if bench is None:
             bench = _BENCHES.known[key] = Bench(chunk.task, chunk.settings)
-    return bench.run(chunk.batch, chunk.against, full=chunk.full, seconds=chunk.seconds)
+    return bench.run(
+        chunk.batch,
+        chunk.against,
+        full=chunk.full,
+        seconds=chunk.seconds,
+        counted=chunk.counted,
+    )
 
 
 def close_benches(key: str) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from irkit.tune.measure.session import Session, TrialOutcome
+from irkit.tune.measure.session import Session, TrialOutcome, Worth
 from irkit.tune.records import Record, Records, Values, key_of, read_records
 from irkit.tune.space import Task
 
@@ -32,6 +32,8 @@ class _Recorded:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
+        counted: bool = False,
+        worth: Worth | None = None,
     ) -> list[TrialOutcome]:
         """Return what the records say."""
         return [self._outcome(values, full) for values in batch]

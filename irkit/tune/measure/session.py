@@ -1,6 +1,6 @@
 """What a search asks of a measurement, and what it gets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -8,6 +8,9 @@ import msgspec
 
 from irkit.tune.records import Built, MachineHere, Measured, Values, VerdictKind
 from irkit.tune.space import Task
+
+Worth = Callable[[Values, Built], bool]
+"""Returns False for a candidate that was built, but need not be raced: it is skipped."""
 
 
 class TrialOutcome(msgspec.Struct, frozen=True):
@@ -34,11 +37,14 @@ class Session(Protocol):
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
+        counted: bool = False,
+        worth: Worth | None = None,
     ) -> list[TrialOutcome]:
         """Return the outcome of each candidate of a batch, in order, beside another one.
 
-        ``full`` compiles with all of LLVM's passes, and stops no race early. Units: seconds of a
-        race; ``deadline`` is a time of ``time.monotonic`` after which nothing begins.
+        ``full`` compiles with all of LLVM's passes, and stops no race early; ``counted`` counts the
+        instructions of each; ``worth`` is asked in this process, if anything is built here. Units:
+        seconds of a race; ``deadline`` is a time of ``time.monotonic`` after which nothing begins.
         """
         ...
 

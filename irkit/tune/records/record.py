@@ -34,7 +34,8 @@ Stage = Literal["search", "final"]
 
 
 class Built(msgspec.Struct, frozen=True):
-    """How a candidate was compiled. ``counts`` are instructions of its assembly, by kind.
+    """How a candidate was compiled. ``counts`` are instructions of the hottest loop of its assembly
+    by kind, if they were counted, and ``mix`` is the version of the kinds (0: of older records).
 
     Units: ``ms`` is milliseconds of the worker.
     """
@@ -42,7 +43,8 @@ class Built(msgspec.Struct, frozen=True):
     ok: bool = False
     ms: float = 0.0
     opt_level: int = 1
-    counts: dict[str, int] = {}
+    counts: dict[str, float] = {}
+    mix: int = 0
 
 
 class Measured(msgspec.Struct, frozen=True):

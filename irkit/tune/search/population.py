@@ -36,6 +36,7 @@ class Proposal:
     def __init__(self, values: Values, origin: str, parent: str, predicted: float) -> None:
         self.values, self.origin = values, origin
         self.parent, self.predicted = parent, predicted
+        self.by_chance = False
         self.key = key_of(values)
 
 
@@ -65,12 +66,14 @@ class Population:
         """Never propose a candidate: it was measured before."""
         self._seen.add(key_of(values))
 
-    def add(self, values: Values, score: float, seconds: float) -> None:
-        """Add what was measured of a candidate: how many times faster than the default it is."""
+    def add(self, values: Values, score: float, seconds: float, mix: Sequence[float] = ()) -> None:
+        """Add what was measured of a candidate: how many times faster than the default it is, and
+        the features of its assembly, if they are known."""
         self._seen.add(key_of(values))
         self._refusals[_shape(values)] = -_MOST_REFUSALS
         self._scores.append((score, key_of(values), values))
-        self.residual.add(self.features(values), estimate(self.space, values), seconds)
+        expected = estimate(self.space, values)
+        self.residual.add(self.features(values, expected), expected, seconds, mix)
 
     def batch(self, count: int) -> list[Proposal]:
         """Return the next candidates, fewer if the space has no more."""
@@ -81,12 +84,15 @@ class Population:
         made += self._take(ranked, count - len(made) - by_chance)
         self._random.shuffle(pool)
         limit = _HOPELESS * ranked[0].predicted if ranked else 0.0
-        made += self._take([each for each in pool if each.predicted <= limit], by_chance)
-        return made
+        others = self._take([each for each in pool if each.predicted <= limit], by_chance)
+        for each in others:
+            each.by_chance = True
+        return made + others
 
-    def features(self, values: Mapping[str, Any]) -> list[float]:
-        """Return what is known of a candidate as numbers: sizes by name, in a fixed order."""
-        return [*self._traits, *features_of(self.space, values)]
+    def features(self, values: Mapping[str, Any], expected: float) -> list[float]:
+        """Return what is known of a candidate as numbers, in a fixed order: its task, the cycles
+        that are expected of it, and its decisions."""
+        return [*self._traits, *features_of(values, expected)]
 
     def _from_hints(self, count: int) -> list[Proposal]:
         made: list[Proposal] = []
@@ -121,9 +127,10 @@ class Population:
     def _ranked(self, pool: list[Proposal]) -> list[Proposal]:
         """Return candidates by the time expected of them, and set that time."""
         legal = [each for each in pool if math.isfinite(each.predicted)]
-        wrong = self.residual.predict([self.features(each.values) for each in legal])
-        for each, error in zip(legal, wrong, strict=True):
-            each.predicted *= math.exp(float(error))
+        if self.residual.has_learned:
+            rows = [self.features(each.values, each.predicted) for each in legal]
+            for each, error in zip(legal, self.residual.predict(rows), strict=True):
+                each.predicted *= math.exp(float(error))
         return sorted(legal, key=lambda each: (each.predicted, each.key))
 
     def _take(self, candidates: Sequence[Proposal], count: int) -> list[Proposal]:
@@ -168,9 +175,8 @@ def traits_of(space: Space) -> list[float]:
     ]
 
 
-def features_of(space: Space, values: Mapping[str, Any]) -> list[float]:
+def features_of(values: Mapping[str, Any], expected: float) -> list[float]:
     """Return the decisions as numbers: a column for each knob, whatever block it is about."""
-    expected = estimate(space, values)
     row = [math.log(expected) if math.isfinite(expected) and expected > 0 else 0.0]
     by_knob: dict[str, float] = {}
     for name, value in values.items():

@@ -18,9 +18,10 @@ import msgspec
 
 from irkit.core import Target
 from irkit.tune.cost import Residual, rank_correlation
-from irkit.tune.measure import Local, Measure, Session, TrialOutcome
+from irkit.tune.measure import Local, Measure, Session, TrialOutcome, Worth
 from irkit.tune.records import (
     SCHEMA,
+    Built,
     CandidateOrigin,
     Record,
     RecordFile,
@@ -30,6 +31,7 @@ from irkit.tune.records import (
     record_id,
 )
 from irkit.tune.records.record import machine_now, plain_target, toolchain
+from irkit.tune.search.forecast import Forecast, row_of
 from irkit.tune.search.population import Population, Proposal
 from irkit.tune.search.progress import Callback, TuneProgress
 from irkit.tune.space import Task
@@ -53,7 +55,9 @@ class TuneResult(msgspec.Struct, frozen=True):
     """What a search found: the winner's decisions (none if the default stays) and how many times
     faster it is, with its confidence interval; every record, and how well candidates were ranked.
 
-    ``correlation`` is Spearman's, between the times expected and measured within a batch.
+    ``correlation`` is Spearman's, between the times expected and measured within a batch; ``built``
+    that of the times expected when the assembly was known, 0 if nothing was expected then; and
+    ``skipped`` candidates were built, but not raced, because of that.
     """
 
     task: Task
@@ -66,6 +70,8 @@ class TuneResult(msgspec.Struct, frozen=True):
     noise: float
     seconds: float
     winner: Record | None = None
+    built: float = 0.0
+    skipped: int = 0
 
     @property
     def improved(self) -> bool:
@@ -121,6 +127,8 @@ class _Run:
         self.residual = residual or Residual()
         self.population = Population(task.space, seed, self.residual, hints)
         self.records: list[Record] = []
+        self.forecast = Forecast(task.space, self.population, self.residual)
+        self.reference, self.skipped = 0.0, 0
         self.scores: dict[str, tuple[float, Values]] = {}
         self.reigning: tuple[float, Values] = (1.0, {})
         self.ranked: list[tuple[float, int]] = []
@@ -149,6 +157,8 @@ class _Run:
             self.progress.noise,
             clock.monotonic() - self.started,
             winner,
+            self.forecast.correlation,
+            self.skipped,
         )
 
     def _resume(self, known: Records) -> None:
@@ -161,7 +171,7 @@ class _Run:
             self.count += 1
             self.population.skip(each.values)
             if each.verdict == "ok" and each.measure is not None:
-                self._score(each.values, each.score, each.measure.seconds)
+                self._score(each.values, each.score, each.measure.seconds, each.build)
             elif each.verdict not in ("time-out", "skipped"):
                 self.population.refused(each.values)
 
@@ -172,7 +182,7 @@ class _Run:
             deadline = self.started + self.seconds - kept
         empty = 0
         while self._goes_on(deadline) and empty < _EMPTY:
-            if self.seconds is None or self.seconds >= _LEARNS:
+            if self._learns:
                 self.residual.learn()
             left = _BATCH if self.trials is None else min(_BATCH, self.trials - self.count)
             batch = self.population.batch(left)
@@ -181,13 +191,36 @@ class _Run:
             before = len(self.scores)
             reigning, against = self.reigning
             values = [each.values for each in batch]
-            outcomes = session.run(values, against, seconds=_RACE_SECONDS, deadline=deadline)
+            outcomes = session.run(
+                values,
+                against,
+                seconds=_RACE_SECONDS,
+                deadline=deadline,
+                counted=self._learns and self.residual.available,
+                worth=self._worth({each.key for each in batch if each.by_chance}),
+            )
             best = self.reigning
             for proposal, outcome in zip(batch, outcomes, strict=True):
                 best = max(best, self._take(proposal, outcome, reigning), key=_score)
             self.reigning = best
             self._rank(batch)
             empty = 0 if len(self.scores) > before else empty + 1
+
+    @property
+    def _learns(self) -> bool:
+        return self.seconds is None or self.seconds >= _LEARNS
+
+    def _worth(self, always: set[str]) -> Worth:
+        """Return what decides whether to race a candidate that was built: those by chance are, so
+        that the model is found out when it is wrong."""
+
+        def worth(values: Values, built: Built) -> bool:
+            can = self.forecast.can_win(values, built, self.reference)
+            raced = can or key_of(values) in always
+            self.skipped += not raced
+            return raced
+
+        return worth
 
     def _rank(self, batch: Sequence[Proposal]) -> None:
         """Note how well what was expected of a batch ranked it: the model is another one by then,
@@ -234,14 +267,16 @@ class _Run:
                 self.population.refused(proposal.values)
             self._tell(self.records[-1])
             return self.reigning
-        self._score(proposal.values, score, found.seconds)
+        self.reference = found.reference
+        self.forecast.note(proposal.values, found.seconds)
+        self._score(proposal.values, score, found.seconds, outcome.build)
         self.progress.noise = found.noise
         self._tell(self.records[-1])
         return (score, proposal.values) if found.low > 1 else self.reigning
 
-    def _score(self, values: Values, score: float, seconds: float) -> None:
+    def _score(self, values: Values, score: float, seconds: float, built: Built) -> None:
         self.scores[key_of(values)] = (score, values)
-        self.population.add(values, score, seconds)
+        self.population.add(values, score, seconds, row_of(built))
         if score > self.progress.score:
             self.progress.score, self.progress.seconds = score, seconds
             self.progress.gflops = self.flop / seconds / 1e9

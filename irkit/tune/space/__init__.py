@@ -2,7 +2,8 @@
 
 Reading order: sketch (a way to schedule, with knobs), product_sketches, tile_sketch,
 pointwise_sketch; spaces (of a function nobody scheduled, of a template), sampled_space (of a
-schedule that samples), task; moves (draw, mutate and cross decisions).
+schedule that samples), task; draws (settings of a sketch), moves (draw, mutate and cross
+decisions).
 """
 
 from irkit.tune.space.moves import (

@@ -16,7 +16,7 @@ from irkit.core import ScheduleError
 from irkit.ir import Block
 from irkit.schedule import BlockRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_tile, work_of_block
-from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.sketch import Draws, Knobs, Setting
 
 _FEWEST = 8
 _VECTORS = (1, 2, 3, 4, 6, 8)
@@ -42,6 +42,10 @@ class LanesSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Setting | None:
         return None
+
+    @property
+    def draws(self) -> Draws:
+        return Draws()
 
     def allows(self, setting: Setting) -> bool:
         vectors, parts = int(setting["vectors"]), int(setting["parts"])

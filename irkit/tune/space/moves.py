@@ -7,17 +7,14 @@ from typing import Any
 
 from irkit.core import ScheduleError
 from irkit.tune.records import Values
-from irkit.tune.space.sketch import Group, Sketch
+from irkit.tune.space.draws import drawn_setting, is_legal, mixed, neighbour
+from irkit.tune.space.sketch import Group
 from irkit.tune.space.spaces import Space, named, setting_of
 
 _TRIES = 64
 _OTHER_STAGE = 0.25
 """Chance that a stage is placed otherwise than by the rules; less if there are many stages."""
 _OTHER_SKETCH = 0.15
-_SELDOM = frozenset({"copy", "fuse"})
-"""Knobs that pay for few tasks."""
-_AS_USUAL = 0.75
-"""Chance that such a knob keeps its first value, which changes nothing."""
 
 
 def sampled(space: Space, rng: Random) -> Values:
@@ -50,7 +47,7 @@ def started(space: Space) -> Values:
         return made
     for group in groups:
         for sketch in group.sketches:
-            if sketch.start is not None and _legal(sketch, sketch.start):
+            if sketch.start is not None and is_legal(sketch, sketch.start):
                 made |= named(group, sketch, sketch.start)
                 break
     return made
@@ -77,8 +74,7 @@ def crossed(space: Space, one: Mapping[str, Any], other: Mapping[str, Any], rng:
         if a.name != b.name:
             made |= named(group, a, own) if rng.random() < 0.5 else named(group, b, their)
             continue
-        mixed = {knob: rng.choice((own, their)).get(knob, own.get(knob)) for knob in own}
-        made |= named(group, a, mixed if _legal(a, mixed) else own)
+        made |= named(group, a, mixed(a, own, their, rng))
     return made
 
 
@@ -89,7 +85,7 @@ def estimate(space: Space, values: Mapping[str, Any]) -> float:
         total = 0.0
         for group in groups:
             sketch, setting = setting_of(group, values)
-            if set(setting) != set(sketch.knobs) or not _legal(sketch, setting):
+            if set(setting) != set(sketch.knobs) or not is_legal(sketch, setting):
                 return math.inf
             total += sketch.cycles(setting)
     except (ScheduleError, KeyError, IndexError, ValueError, TypeError):
@@ -112,23 +108,12 @@ def _changed(space: Space, values: Values, rng: Random) -> Values:
         return values
     group = rng.choice(groups)
     sketch, setting = setting_of(group, values)
-    rest = {key: each for key, each in values.items() if key not in named(group, sketch, setting)}
+    known = named(group, sketch, setting)
+    rest = {key: each for key, each in values.items() if key not in known}
     if not setting or rng.random() < _OTHER_SKETCH:
         return rest | _drawn(group, rng)
-    for _ in range(_TRIES):
-        knob = rng.choice(sorted(sketch.knobs))
-        trial = {**setting, knob: _near(sketch.knobs[knob], setting.get(knob), rng)}
-        if trial != setting and _legal(sketch, trial):
-            return rest | named(group, sketch, trial)
-    return values
-
-
-def _near(options: tuple[Any, ...], now: Any, rng: Random) -> Any:
-    """Return a value near another one in its list, or any."""
-    if now not in options or rng.random() < 0.3:
-        return rng.choice(options)
-    at = options.index(now) + rng.choice((-2, -1, 1, 2))
-    return options[min(max(at, 0), len(options) - 1)]
+    trial = neighbour(sketch, setting, rng)
+    return values if trial is None else rest | named(group, sketch, trial)
 
 
 def _fitting(space: Space, values: Values, rng: Random) -> Values:
@@ -140,7 +125,7 @@ def _fitting(space: Space, values: Values, rng: Random) -> Values:
     made = {key: each for key, each in values.items() if key.endswith(".stage")}
     for group in groups:
         sketch, setting = setting_of(group, values)
-        if set(setting) == set(sketch.knobs) and _legal(sketch, setting):
+        if set(setting) == set(sketch.knobs) and is_legal(sketch, setting):
             made |= named(group, sketch, setting)
         else:
             made |= _drawn(group, rng)
@@ -153,20 +138,5 @@ def _drawn(group: Group, rng: Random) -> Values:
     if not others or (group.name and rng.random() < 0.1):
         return {}
     sketch = rng.choice(others)
-    for _ in range(_TRIES):
-        setting = {knob: _chosen(knob, options, rng) for knob, options in sketch.knobs.items()}
-        if _legal(sketch, setting):
-            return named(group, sketch, setting)
-    return {}
-
-
-def _chosen(knob: str, options: tuple[Any, ...], rng: Random) -> Any:
-    usual = knob in _SELDOM and rng.random() < _AS_USUAL
-    return options[0] if usual else rng.choice(options)
-
-
-def _legal(sketch: Sketch, setting: Mapping[str, Any]) -> bool:
-    try:
-        return sketch.allows(setting)
-    except (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError):
-        return False
+    setting = drawn_setting(sketch, rng)
+    return {} if setting is None else named(group, sketch, setting)

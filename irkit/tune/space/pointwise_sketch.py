@@ -10,7 +10,7 @@ from irkit.core import ScheduleError
 from irkit.ir import Block
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_pointwise, work_of_block
-from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.sketch import Draws, Knobs, Setting
 
 _MOST_COPIES = 32
 
@@ -34,6 +34,10 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Setting | None:
         return {"rows": 1, "vectors": 1, "lanes": max(self.choices["lanes"])}
+
+    @property
+    def draws(self) -> Draws:
+        return Draws({"lanes": max(self.choices["lanes"])})
 
     def allows(self, setting: Setting) -> bool:
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))

@@ -20,12 +20,14 @@ from irkit.autoschedule import (
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
-from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.sketch import Draws, Knobs, Setting
 from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 5, 6, 8, 12)
 _FLAGS = ("packed", "stacked", "by_rows", "cut")
+_SELDOM = {"cut": 0.5, "strip": 0.5}
+"""Chance that such a knob keeps the value that does nothing."""
 _DEEP = (256, 512, 1024, 2048)
 """Steps that a block of steps has at most."""
 
@@ -51,6 +53,12 @@ class PanelSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Setting | None:
         return self.first
+
+    @property
+    def draws(self) -> Draws:
+        packed = int(not self.product.wide.is_contiguous_along(self.product.columns))
+        plain = {"packed": packed, "lanes": max(self.choices["lanes"])}
+        return Draws(plain, (("packed", "turned", "deep"),), _SELDOM)
 
     def plan(self, setting: Setting) -> tuple[MatrixProduct, Panels]:
         """Return the product, perhaps turned, and its plan."""
@@ -141,6 +149,10 @@ class DotSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Setting | None:
         return self.first
+
+    @property
+    def draws(self) -> Draws:
+        return Draws()
 
     def plan(self, setting: Setting) -> Dots:
         """Return the plan of a setting."""

@@ -12,6 +12,17 @@ Setting = Mapping[str, Any]
 Knobs = Mapping[str, tuple[Any, ...]]
 
 
+class Draws(msgspec.Struct, frozen=True):
+    """How settings are drawn so that they are legal: from ``plain``, in which each knob does as
+    little as it can (the first value of those that are not named), by deciding the knobs that are
+    in a tuple of ``together`` at once, and any other alone. ``seldom`` is the chance that a knob,
+    or the first of a tuple, keeps its plain value: for those that pay for few tasks."""
+
+    plain: Mapping[str, Any] = {}
+    together: tuple[tuple[str, ...], ...] = ()
+    seldom: Mapping[str, float] = {}
+
+
 class Sketch(Protocol):
     """One way to schedule a block."""
 
@@ -24,6 +35,11 @@ class Sketch(Protocol):
     def start(self) -> Setting | None:
         """The setting that the standard rules would choose, as far as there is one: a search begins
         beside it."""
+        ...
+
+    @property
+    def draws(self) -> Draws:
+        """How its settings are drawn."""
         ...
 
     def allows(self, setting: Setting) -> bool:
@@ -55,6 +71,10 @@ class AutoSketch(msgspec.Struct, frozen=True):
     @property
     def start(self) -> Setting | None:
         return None
+
+    @property
+    def draws(self) -> Draws:
+        return Draws()
 
     def allows(self, setting: Setting) -> bool:
         return not setting

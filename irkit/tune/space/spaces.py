@@ -32,7 +32,7 @@ from irkit.tune.records import Values
 from irkit.tune.space.lanes_sketch import lanes_sketches
 from irkit.tune.space.pointwise_sketch import pointwise_sketches, split_shifted
 from irkit.tune.space.product_sketches import product_sketches
-from irkit.tune.space.sketch import AutoSketch, Group, Sketch
+from irkit.tune.space.sketch import AutoSketch, Draws, Group, Sketch
 from irkit.tune.space.thread_sketch import THREADS, ThreadSketch, thread_group
 from irkit.tune.space.tile_sketch import tile_sketches
 from irkit.tune.templates import Template
@@ -243,6 +243,10 @@ class KnobSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Mapping[str, Any] | None:
         return self.first
+
+    @property
+    def draws(self) -> Draws:
+        return Draws()
 
     def allows(self, setting: Mapping[str, Any]) -> bool:
         return True

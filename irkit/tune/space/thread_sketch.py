@@ -4,7 +4,7 @@ import msgspec
 
 from irkit.autoschedule import Rule, mark_parallel_at
 from irkit.schedule import Schedule
-from irkit.tune.space.sketch import AutoSketch, Group, Knobs, Setting
+from irkit.tune.space.sketch import AutoSketch, Draws, Group, Knobs, Setting
 
 THREADS = "threads"
 """The name of the group: there may be no block of this name, or there is no such group."""
@@ -25,6 +25,10 @@ class ThreadSketch(msgspec.Struct, frozen=True):
     @property
     def start(self) -> Setting | None:
         return None
+
+    @property
+    def draws(self) -> Draws:
+        return Draws()
 
     def allows(self, setting: Setting) -> bool:
         return True

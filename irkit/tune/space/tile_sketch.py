@@ -24,7 +24,7 @@ from irkit.ir import Axis, Block
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
 from irkit.tune.cost import TileWork, cycles_of_tile, work_of_block
 from irkit.tune.space.copies import NO_COPY, OperandCopy, compute_producers_at, copies_of
-from irkit.tune.space.sketch import Knobs, Setting
+from irkit.tune.space.sketch import Draws, Knobs, Setting
 from irkit.tune.space.strips import STRIPS, strip_loop
 
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
@@ -38,6 +38,9 @@ _MOST_WHOLE = 320
 """Copies of a body of whole loops: neighbours share what they read, so each costs less."""
 _MOST_ORDERS = 6
 _MOST_FUSED = 3
+_TOGETHER = (("row", "rows"), ("near", "lines"), ("copy", "fuse"))
+_SELDOM = {"copy": 0.75, "strip": 0.5, "block": 0.5}
+"""Chance that such a knob keeps the value that does nothing: each pays for few tasks."""
 _BLOCKS = (2, 4, 8, 16, 32)
 """Tiles of a block, whose operands stay in a cache."""
 
@@ -71,6 +74,10 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
     @property
     def start(self) -> Setting | None:
         return self.first
+
+    @property
+    def draws(self) -> Draws:
+        return Draws({"lanes": max(self.choices["lanes"])}, _TOGETHER, _SELDOM)
 
     def allows(self, setting: Setting) -> bool:
         rows, row = int(setting["rows"]), int(setting["row"])

@@ -1,4 +1,6 @@
+import json
 import sys
+from math import exp
 from pathlib import Path
 from random import Random
 
@@ -36,6 +38,55 @@ def test_the_model_learns_what_the_estimate_misses(tmp_path: Path) -> None:
     assert list(other.predict([[1, 8], [8, 8]])) == [few, many]
 
 
+def built(count: int) -> Residual:
+    """Make up measurements that only the second number of the assembly explains."""
+    rng, model = Random(0), Residual()
+    for _ in range(count):
+        rows, spills = rng.choice((1, 2, 4, 8)), rng.choice((0, 9))
+        model.add([rows], 100.0, 1e-4 * (3.0 if spills else 1.0), [7.0, spills])
+    return model
+
+
+def test_what_only_the_assembly_shows_is_learned_from_what_was_built(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm")
+    model = built(80)
+    assert not model.knows_assembly
+    model.learn()
+    few, many = model.predict_built([[4], [4]], [[7, 0], [7, 9]])
+    assert many - few == pytest.approx(1.0986, abs=0.2)
+    assert len(set(model.predict([[4], [4]]))) == 1
+    model.save(tmp_path / "model")
+    other = Residual()
+    other.load(tmp_path / "model")
+    assert list(other.predict_built([[4], [4]], [[7, 0], [7, 9]])) == [few, many]
+
+
+def test_a_file_without_assembly_or_with_other_kinds_serves_for_what_is_not_built(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("lightgbm")
+    built(80).save(tmp_path / "model")
+    found = json.loads((tmp_path / "model").read_bytes())
+    older = {key: found[key] for key in ("rows", "errors")} | {"format": 2}
+    for other in (older, found | {"mix": found["mix"] + 1}):
+        (tmp_path / "model").write_text(json.dumps(other))
+        model = Residual()
+        model.load(tmp_path / "model")
+        assert len(model.rows) == len(model.mixes) == 80
+        assert model.has_learned
+        assert not model.knows_assembly
+
+
+def test_measurements_with_and_without_assembly_may_be_mixed() -> None:
+    pytest.importorskip("lightgbm")
+    model, plain = built(40), filled(40)
+    for row, error in zip(plain.rows, plain.errors, strict=True):
+        model.add(row, 1.0, exp(error))
+    model.learn()
+    few, many = model.predict_built([[4], [4]], [[7, 0], [7, 9]])
+    assert many > few
+
+
 def test_without_enough_measurements_the_estimate_stands() -> None:
     model = filled(5)
     model.learn()
@@ -50,9 +101,11 @@ def test_without_enough_measurements_the_estimate_stands() -> None:
         '{"format":1,"rows":[],"errors":[]}',
         '{"format":2,"rows":[[1]],"errors":[]}',
         '{"format":2,"rows":[[1e999]],"errors":[0.5]}',
+        '{"format":3,"rows":[[1]],"errors":[0.5],"mixes":[[1],[2]],"mix":1}',
+        '{"format":3,"rows":[[1]],"errors":[0.5],"mixes":[[1e999]],"mix":1}',
         " " * ((16 << 20) + 1),
     ],
-    ids=["empty", "list", "older", "uneven", "infinite", "huge"],
+    ids=["empty", "list", "older", "uneven", "infinite", "mixes", "no mix", "huge"],
 )
 def test_a_damaged_file_of_what_was_learned_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "model").write_text(text)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from irkit.tune import Session, Task, TrialOutcome
+from irkit.tune.measure import Worth
 from irkit.tune.records import Built, Measured, Values, key_of
 
 Speed = Callable[[Values], float]
@@ -11,11 +12,17 @@ Speed = Callable[[Values], float]
 
 
 class Simulated:
-    """Measure by a formula, with ``final`` for code compiled in full. ``seen`` are all decisions,
-    in the order in which they were asked for."""
+    """Measure by a formula, with ``final`` for code compiled in full, and ``built`` for what is
+    known of a candidate before it is raced. ``seen`` are all decisions, in the order in which they
+    were asked for."""
 
-    def __init__(self, speed: Speed, final: Speed | None = None) -> None:
-        self.speed, self.final = speed, final or speed
+    def __init__(
+        self,
+        speed: Speed,
+        final: Speed | None = None,
+        built: Callable[[Values], Built] = lambda _: Built(True),
+    ) -> None:
+        self.speed, self.final, self.built = speed, final or speed, built
         self.seen: list[str] = []
 
     def session(self, task: Task) -> AbstractContextManager[Session]:
@@ -29,11 +36,17 @@ class Simulated:
         full: bool = False,
         seconds: float = 0.1,
         deadline: float | None = None,
+        counted: bool = False,
+        worth: Worth | None = None,
     ) -> list[TrialOutcome]:
         made: list[TrialOutcome] = []
         for values in batch:
             if not full:
                 self.seen.append(key_of(values))
+            built = self.built(values)
+            if worth is not None and not worth(values, built):
+                made.append(TrialOutcome("skipped"))
+                continue
             speed = self.final if full else self.speed
             own, other = speed(values), speed(against)
             if not own:
@@ -41,7 +54,7 @@ class Simulated:
                 continue
             ratio = own / other
             found = Measured(1e-3 / own, 1e-3 / other, ratio, ratio * 0.98, ratio * 1.02, 15, 0.01)
-            made.append(TrialOutcome("ok", Built(True), "all bits", "", found))
+            made.append(TrialOutcome("ok", built, "all bits", "", found))
         return made
 
 

@@ -183,7 +183,7 @@ def test_what_is_learned_ranks_better_than_the_formulas(small: Task) -> None:
     drawn = [values for _ in range(128) if (values := sampled(space, rng))]
     measured = [1 / by_rows(values) for values in drawn]
     formulas = [estimate(space, values) for values in drawn]
-    errors = residual.predict([known.features(values) for values in drawn])
+    errors = residual.predict([known.features(values, estimate(space, values)) for values in drawn])
     learned = [each * exp(error) for each, error in zip(formulas, errors, strict=True)]
     assert rank_correlation(learned, measured) > rank_correlation(formulas, measured) + 0.2
 
