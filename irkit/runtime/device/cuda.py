@@ -1,12 +1,13 @@
 """CUDA by its driver, ``libcuda``, which comes with the driver of the card; no toolkit is needed.
 
 The driver compiles PTX for the card that is there. Calls are made in the primary context of the
-first device, and wait for the card where data comes back.
+first device, which other libraries use too, and wait for the card where data comes back.
 """
 
 import ctypes
 import os
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,8 @@ _WHAT_RUNS = (
     "kernel.source('host') are for nvcc, kernel.source('ptx') for ptxas or the driver."
 )
 _Pointer = ctypes.c_uint64
+LEGACY_STREAM = 1
+"""The number of the default stream, for DLPack and for the driver; 2 is that of each thread."""
 
 
 class CUDALibrary:
@@ -58,11 +61,27 @@ def _driver_library() -> CUDALibrary:
     return CUDALibrary(library)
 
 
+def has_cuda() -> bool:
+    """Return True if there is a CUDA device here."""
+    try:
+        _driver_library()
+    except IRKitError:
+        return False
+    return True
+
+
 class CUDA(Driver):
-    """The first CUDA device with a module of PTX."""
+    """The first CUDA device with a module of PTX.
+
+    Launches are on the stream ``LEGACY``, which waits for all others that are not asynchronous to
+    it, or on that of ``on_stream``.
+    """
+
+    takes_tensors = True
 
     def __init__(self, ptx: str, library: CUDALibrary | None = None) -> None:
         self._cuda = library or _driver_library()
+        self._stream = LEGACY_STREAM
         self._cuda.enter()
         self._module = ctypes.c_void_p()
         self._cuda.call("cuModuleLoadData", ctypes.byref(self._module), ptx.encode() + b"\0")
@@ -88,6 +107,21 @@ class CUDA(Driver):
         self._cuda.enter()
         self._cuda.call("cuMemFree_v2", memory)
 
+    def borrow(self, address: int) -> Any:
+        """Return memory of the device that belongs to somebody else, by its address."""
+        return _Pointer(address)
+
+    def on_stream(self, stream: int) -> "CUDA":
+        """Return the same module with launches on a stream, a number as DLPack has them."""
+        made = copy(self)
+        made._stream = stream or LEGACY_STREAM
+        return made
+
+    def wait(self) -> None:
+        """Wait for all launches so far. Raises: IRKitError if one of them failed."""
+        self._cuda.enter()
+        self._cuda.call("cuStreamSynchronize", ctypes.c_void_p(self._stream))
+
     def launch(
         self, kernel: str, grid: Sequence[int], block: Sequence[int], args: Sequence[Any]
     ) -> None:
@@ -98,7 +132,8 @@ class CUDA(Driver):
         held = [arg if isinstance(arg, _Pointer) else _bytes_of(arg) for arg in args]
         places = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(x) for x in held))
         sizes = [ctypes.c_uint(size) for size in (*grid, *block)]
-        self._cuda.call("cuLaunchKernel", function, *sizes, ctypes.c_uint(0), None, places, None)
+        stream = ctypes.c_void_p(self._stream)
+        self._cuda.call("cuLaunchKernel", function, *sizes, ctypes.c_uint(0), stream, places, None)
 
 
 def _address(data: memoryview) -> Any:

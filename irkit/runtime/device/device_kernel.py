@@ -20,7 +20,8 @@ from irkit.codegen import (
 from irkit.core import IRKitError, Node, Target
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars
 from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
-from irkit.runtime.device.cuda import CUDA
+from irkit.runtime.device.cuda import CUDA, LEGACY_STREAM
+from irkit.runtime.device.device_tensors import DeviceTensor, device_tensors
 from irkit.runtime.device.driver import Driver, NoDevice
 from irkit.runtime.device.host_steps import bytes_of, run_steps
 from irkit.runtime.device.opencl import OpenCL
@@ -39,8 +40,9 @@ _OBJECTS = {"opencl": "spirv", "cuda": "ptx", "amdgpu": "amdgpu"}
 class DeviceKernel(Kernel):
     """A function whose loops over blocks and threads are launches on a device.
 
-    A call copies the arrays to the device, launches, and copies back what is written. Without a
-    device a call raises NoDevice, whose hint says what would run it; the source is there anyway.
+    A call copies arrays to the device, launches, and copies back what is written; tensors that lie
+    on a CUDA device are used there. Without a device a call raises NoDevice, whose hint says what
+    would run it; the source is there anyway.
     """
 
     def __init__(self, func: PrimFunc, target: Target, program: DeviceProgram) -> None:
@@ -89,9 +91,13 @@ class DeviceKernel(Kernel):
             )
         return [device_object(self.program, self.target, _OBJECTS[self.target.kind])]
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, *args: Any, stream: int | None = None) -> None:
         """Run the function. Arrays that it writes are changed in place.
 
+        Arrays of the processor are copied to the device and back. Tensors on the device (kDLCUDA,
+        as those of PyTorch and CuPy) are used where they are: all or none of a call. With
+        ``stream``, a handle of CUDA's or one of DLPack's numbers, such a call launches on that
+        stream and returns at once; without, it launches on the default stream and waits.
         Raises: NoDevice; DTypeError or ShapeError if an argument is not as declared; IRKitError
         with the device's own message if it refuses.
         """
@@ -101,17 +107,38 @@ class DeviceKernel(Kernel):
             as_scalar(func, place, arg) if isinstance(func.params[place], Var) else arg
             for place, arg in enumerate(args)
         ]
-        shown = as_arrays(func, given)
+        tensors: Mapping[int, DeviceTensor] = {}
+        if self.target.kind == "cuda":
+            tensors = device_tensors(func, given, 0, stream or LEGACY_STREAM)
+        if stream is not None and not tensors:
+            raise IRKitError(
+                f"{func.name} is called on a stream with arrays of the processor; expected tensors "
+                "on a CUDA device",
+                hint="Leave the stream out: such a call waits for its results.",
+            )
+        shown = {place: each.shown for place, each in tensors.items()} or as_arrays(func, given)
         given = [shown.get(place, arg) for place, arg in enumerate(given)]
         explanation = Explanation(func, given)
         explanation.check()
         driver = self._started()
         values: dict[Node, Any] = {var: explanation.bound[var][0] for var in shape_vars(func)}
         values.update((p, v) for p, v in zip(func.params, given, strict=True) if _is_var(p))
-        written = written_buffers(func)
+        if not tensors:
+            self._with_copies(driver, given, values)
+            return
+        assert isinstance(driver, CUDA)
+        values.update((func.params[at], driver.borrow(t.address)) for at, t in tensors.items())
+        streamed = driver.on_stream(stream or LEGACY_STREAM)
+        run_steps(self.program, streamed, values)
+        if stream is None:
+            streamed.wait()
+
+    def _with_copies(self, driver: Driver, given: list[Any], values: dict[Node, Any]) -> None:
+        """Run the steps on copies of arrays, and copy back what is written."""
+        written = written_buffers(self.func)
         copies: list[tuple[Buffer, Any, memoryview]] = []
         try:
-            for param, arg in zip(func.params, given, strict=True):
+            for param, arg in zip(self.func.params, given, strict=True):
                 if isinstance(param, Buffer):
                     data = _bytes(arg, bytes_of(param, values))
                     copies.append((param, driver.upload(data), data))
