@@ -30,6 +30,9 @@ from irkit.codegen.device.device_source import (
 from irkit.codegen.device.host_text import (
     host_source as host_source,
 )
+from irkit.codegen.device.lanes import (
+    join_lanes as join_lanes,
+)
 from irkit.codegen.device.legality import (
     check_program as check_program,
 )

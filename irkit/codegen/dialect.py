@@ -22,7 +22,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
     ``spaces`` are the qualifiers of pointers, ``kernel`` the head of a kernel with places for
     its name, parameters and threads along x, y and z. ``index`` has places for ``block`` or
-    ``thread`` and for the axis.
+    ``thread`` and for the axis. ``arch`` is that of the instructions whose C code it takes.
     """
 
     name: str
@@ -31,6 +31,8 @@ class Dialect(msgspec.Struct, frozen=True):
     restrict: str = "restrict "
     index: Mapping[str, str] = _NOTHING
     barrier: str = ""
+    warp_barrier: str = ""
+    arch: str = ""
     shared: str = ""
     aligned: str = "_Alignas({align}) "
     zeros: str = "({kind}){{0}}"
@@ -140,6 +142,8 @@ CUDA = Dialect(
     restrict="__restrict__ ",
     index={"block": "blockIdx.{axis}", "thread": "threadIdx.{axis}"},
     barrier="__syncthreads();",
+    warp_barrier="__syncwarp();",
+    arch="nvptx64",
     shared="__shared__ __align__({align}) {kind} {name}[{size}];",
     aligned="__align__({align}) ",
     zeros="{kind}{{{{0}}}}",

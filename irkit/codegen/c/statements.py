@@ -16,6 +16,7 @@ from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter, used
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
+from irkit.codegen.warp_barrier import WarpBarrier
 from irkit.core import IRKitError, any_node
 from irkit.ir import (
     I64,
@@ -353,6 +354,10 @@ def leave(writer: FunctionWriter, status: int) -> None:
     writer.line("goto leave;")
 
 
+def _warp_barrier(writer: FunctionWriter, node: WarpBarrier) -> None:
+    writer.line(writer.source.dialect.warp_barrier)
+
+
 STATEMENTS: dict[type[Stmt], Callable[[FunctionWriter, Any], None]] = {
     Seq: _seq,
     Store: _store,
@@ -364,4 +369,5 @@ STATEMENTS: dict[type[Stmt], Callable[[FunctionWriter, Any], None]] = {
     View: _view,
     Evaluate: _evaluate,
     Assert: _assert,
+    WarpBarrier: _warp_barrier,
 }

@@ -11,7 +11,7 @@ from irkit.codegen.llvm.builder.devices import LLVM_DEVICES
 from irkit.codegen.llvm.compiler.host import complete_target
 from irkit.codegen.llvm.compiler.object_file import assembly, compile_object
 from irkit.codegen.llvm.module.kernels import emit_kernels
-from irkit.core import IRKitError, Target
+from irkit.core import IRKitError, Target, device_features
 from irkit.processes import ChildDied, isolate
 
 _T = TypeVar("_T")
@@ -54,7 +54,8 @@ def _llvm_target(target: Target, kind: str) -> Target:
     device = LLVM_DEVICES[kind]
     named = target.cpu if target.kind != "opencl" else ""
     cpu = named or device.cpu
-    made = Target("llvm", cpu, (*device.features, *target.features), device.triple)
+    features = (*device.features, *device_features(cpu), *target.features)
+    made = Target("llvm", cpu, features, device.triple)
     if not cpu:  # An empty processor means the host's.
         made = msgspec.structs.replace(made, cpu="generic")
     return complete_target(made)

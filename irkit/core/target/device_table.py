@@ -55,6 +55,18 @@ DEVICE_TABLE = (
 DEVICE_KINDS = tuple(dict.fromkeys(row.kind for row in DEVICE_TABLE))
 
 
+_ARCHITECTURES = (70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120)
+
+
+def device_features(cpu: str) -> tuple[str, ...]:
+    """Return the generations of NVIDIA's GPUs that a processor such as "sm_90" has what they have,
+    as LLVM's features; none for another kind."""
+    kind, _, number = cpu.rstrip("af").partition("_")
+    if kind != "sm" or not number.isdecimal():
+        return ()
+    return tuple(f"+sm_{each}" for each in _ARCHITECTURES if each <= int(number))
+
+
 def find_device(kind: str, cpu: str) -> DeviceRow | None:
     """Return the row of a processor of a kind; that of the kind for one the table lacks; None if
     the kind is none of devices."""

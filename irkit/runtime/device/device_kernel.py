@@ -15,6 +15,7 @@ from irkit.codegen import (
     device_program,
     device_source,
     host_source,
+    join_lanes,
     written_buffers,
 )
 from irkit.core import IRKitError, Node, Target
@@ -196,7 +197,7 @@ def _kernels(funcs: Sequence[PrimFunc], target: Target) -> list[DeviceKernel]:
     assert device is not None
     made: list[DeviceKernel] = []
     for func in funcs:
-        program = device_program(func)
+        program = device_program(join_lanes(func, device.warp))
         check_program(program, device)
         made.append(DeviceKernel(func, target, program))
     return made

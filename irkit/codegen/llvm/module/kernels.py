@@ -7,6 +7,7 @@ they do, since each is made from a parameter, from memory of the block, or from 
 import re
 from collections.abc import Sequence
 
+from irkit.codegen.alignment import Alignment
 from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.scope import BufferPlace, FunctionScope
 from irkit.codegen.llvm.builder.text import FunctionText, ModuleText
@@ -73,6 +74,7 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attribut
     alias = " noalias" if attrs.get("noalias") is not False else ""
     if attrs.get("contract") is False:
         scope.flags = ""
+    scope.alignment = alignment = Alignment()
     declared: list[str] = []
     for place, param in enumerate(kernel.params):
         name = f"%{_UNUSUAL.sub('_', param.name)}.{place}"
@@ -80,6 +82,7 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attribut
             declared.append(f"ptr addrspace(1){alias} {name}")
             made = text.op(f"addrspacecast ptr addrspace(1) {name} to ptr")
             scope.places[id(param)] = BufferPlace(made, ())
+            alignment.begins(param, max(param.dtype.bytes, param.align))
         else:
             declared.append(f"{memory_type(param.dtype)} {name}")
             scope.values[id(param)] = from_memory(scope, param.dtype, name)

@@ -94,6 +94,8 @@ def _in_kernel(scope: FunctionScope, buffer: Buffer, size: int | None, align: in
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
         )
     text = scope.text
+    if scope.alignment is not None:
+        scope.alignment.begins(buffer, align)
     kind = f"[{max(size, 1)} x {memory_type(buffer.dtype.element)}]"
     if not buffer.is_shared:
         place_buffer(scope, buffer, text.alloca(f"{kind}, align {align}"))
