@@ -35,6 +35,7 @@ from irkit.codegen.device.lanes import (
 )
 from irkit.codegen.device.legality import (
     check_program as check_program,
+    dynamic_bytes as dynamic_bytes,
 )
 from irkit.codegen.device.program import (
     DeviceProgram as DeviceProgram,

@@ -56,10 +56,10 @@ def by_nvrtc(source: str, arch: str) -> str:
     return made.value.decode()
 
 
-def on_card(func: PrimFunc, text: str = "ptx", target: str = "cuda") -> DeviceKernel:
+def on_card(func: PrimFunc, text: str = "ptx", target: str = "h100") -> DeviceKernel:
     """Return a kernel for the device of this machine."""
     kernel = irkit.build(func, target=target)
     assert isinstance(kernel, DeviceKernel)
     if text == "cuda":
-        kernel._driver = CUDA(by_nvrtc(kernel.source(), kernel.target.cpu))
+        kernel._driver = CUDA(by_nvrtc(kernel.source(), kernel.target.cpu), shared=kernel.shared)
     return kernel

@@ -14,6 +14,7 @@ from irkit.core import IRKitError
 from irkit.fuzz import arguments
 from irkit.ir import (
     I32,
+    I64,
     Buffer,
     For,
     PrimFunc,
@@ -109,7 +110,7 @@ def spread(func: PrimFunc, blocks: int, threads: int) -> PrimFunc | None:
         dims = [as_int(dim) for dim in param.shape]
         if None in dims or param.strides is not None:
             return None
-        whole = param.replace(shape=(const(blocks), const(threads), *param.shape))
+        whole = param.replace(shape=(const(blocks, I64), const(threads, I64), *param.shape))
         views.append((param, whole, int(np.prod([dim or 0 for dim in dims]))))
         params.append(whole)
     body = func.body
@@ -199,9 +200,9 @@ def test_memory_that_the_device_lacks_is_an_error_and_later_calls_work() -> None
         "def f(C: f32[32]):\n"
         "    M = alloc(f32[1099511627776])\n"
         '    for t in thread(0, 32, "threadIdx.x"):\n'
-        "        M[t] = f32(1.0)\n"
+        "        M[cast(t, i64) * 34359738368] = f32(1.0)\n"
         '    for t in thread(0, 32, "threadIdx.x"):\n'
-        "        C[t] = M[t]\n"
+        "        C[t] = M[cast(t, i64) * 34359738368]\n"
     )
     c = np.zeros(32, "f4")
     with pytest.raises(IRKitError, match="refuses cuMemAlloc_v2: out of memory"):

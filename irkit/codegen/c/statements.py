@@ -180,9 +180,18 @@ def _in_kernel(writer: FunctionWriter, node: Allocate) -> None:
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
         )
     kind, name = memory_type(buffer.dtype), writer.name(buffer.name)
-    parts = {"kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align)}
+    parts: dict[str, Any] = {
+        "kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align),
+    }  # fmt: skip
     if buffer.is_shared:  # OpenCL has declarations of shared memory at the top of a kernel only.
-        writer.block_memory.append(dialect.shared.format(**parts))
+        form = dialect.shared
+        if writer.shared_end is not None:
+            declared, form = dialect.asked
+            if not writer.block_memory:
+                writer.block_memory.append(declared)
+            parts["first"] = writer.shared_end
+            writer.shared_end += -(-parts["size"] * buffer.dtype.bytes // 16) * 16
+        writer.block_memory.append(form.format(**parts))
         writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer), "shared")
         write(writer, node.body)
         return

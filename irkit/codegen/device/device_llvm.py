@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from irkit.codegen.device.legality import threads_of
+from irkit.codegen.device.legality import dynamic_bytes, threads_of
 from irkit.codegen.device.program import DeviceProgram
 from irkit.codegen.llvm.builder.devices import LLVM_DEVICES
 from irkit.codegen.llvm.compiler.host import complete_target
@@ -23,7 +23,12 @@ def device_llvm(program: DeviceProgram, target: Target, kind: str) -> str:
 
     Raises: IRKitError if something cannot be expressed, or LLVM does not know the processor.
     """
-    kernels = [(each.kernel, threads_of(each)) for each in program.launches]
+    device = target.device
+    assert device is not None
+    kernels = [
+        (each.kernel, threads_of(each), dynamic_bytes(each, device) > 0)
+        for each in program.launches
+    ]
     return emit_kernels(kernels, _llvm_target(target, kind), LLVM_DEVICES[kind])
 
 

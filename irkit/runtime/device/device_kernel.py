@@ -8,12 +8,14 @@ from typing import Any
 from irkit.codegen import (
     DeviceProgram,
     Launch,
+    c_symbol,
     check_program,
     device_assembly,
     device_llvm,
     device_object,
     device_program,
     device_source,
+    dynamic_bytes,
     host_source,
     join_lanes,
     written_buffers,
@@ -56,6 +58,15 @@ class DeviceKernel(Kernel):
     def launches(self) -> list[Launch]:
         """Return the launches in the order of the text: grid, block, parameters, shared memory."""
         return self.program.launches
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Return the bytes of shared memory that launches ask for, by the names of kernels; those
+        that declare their memory are not there."""
+        device = self.target.device
+        assert device is not None
+        asked = {c_symbol(x.kernel.name): dynamic_bytes(x, device) for x in self.launches}
+        return {name: size for name, size in asked.items() if size}
 
     def source(self, kind: Source | None = None, *, lines: bool = False) -> str:
         """Return the text of the kernels, by default in the language of the target, or of the
@@ -162,7 +173,7 @@ class DeviceKernel(Kernel):
         if self.target.kind == "opencl":
             return OpenCL(self.source())
         if self.target.kind == "cuda":
-            return CUDA(self.source("ptx"))
+            return CUDA(self.source("ptx"), shared=self.shared)
         raise NoDevice(
             f"kernel {self.name!r} is for {self.target.kind}, which this process cannot run",
             hint="kernel.source() is the text of its kernels.",

@@ -29,7 +29,8 @@ def row_sums(A: buffer(f32[{rows}, {columns}], align=16), C: f32[{rows}]):
         for t in thread(0, {threads}, "threadIdx.x"):
             x = alloc(f32[{4 * each}], scope="local")
             for r in unrolled(0, {each}):
-                x[ramp(r * 4, 1, 4)] = A[i, ramp((r * {threads} + t) * 4, 1, 4)]
+                for v in vectorized(0, 4):
+                    x[r * 4 + v] = A[i, (r * {threads} + t) * 4 + v]
             s = alloc(f32[1], scope="local")
             s[0] = f32(0.0)
             for r in unrolled(0, {4 * each}):
@@ -53,7 +54,8 @@ def softmax_rows(A: buffer(f32[{rows}, {columns}], align=16), C: buffer(f32[{row
         for t in thread(0, {threads}, "threadIdx.x"):
             x = alloc(f32[{4 * each}], scope="local")
             for r in unrolled(0, {each}):
-                x[ramp(r * 4, 1, 4)] = A[i, ramp((r * {threads} + t) * 4, 1, 4)]
+                for v in vectorized(0, 4):
+                    x[r * 4 + v] = A[i, (r * {threads} + t) * 4 + v]
             s = alloc(f32[1], scope="local")
             s[0] = x[0]
             for r in unrolled(0, {4 * each}):
@@ -70,8 +72,7 @@ def softmax_rows(A: buffer(f32[{rows}, {columns}], align=16), C: buffer(f32[{row
 {_joined(threads, "{a} + {b}", 12)}
             total: f32 = f32(1.0) / part[0]
             for r in unrolled(0, {each}):
-                for e in unrolled(0, 4):
-                    x[r * 4 + e] = x[r * 4 + e] * total
-                C[i, ramp((r * {threads} + t) * 4, 1, 4)] = x[ramp(r * 4, 1, 4)]
+                for v in vectorized(0, 4):
+                    C[i, (r * {threads} + t) * 4 + v] = x[r * 4 + v] * total
 """
     )

@@ -36,11 +36,12 @@ Block = tuple[int, int, int]
 
 @deep_recursion
 def emit_kernels(
-    kernels: Sequence[tuple[PrimFunc, Block]], target: Target, device: LLVMDevice
+    kernels: Sequence[tuple[PrimFunc, Block, bool]], target: Target, device: LLVMDevice
 ) -> str:
     """Return kernels, whose loops over blocks and threads are those of their launches, as a module.
 
-    Beside each kernel is the number of threads of a block along x, y and z.
+    Beside each kernel is the number of threads of a block along x, y and z, and whether the launch
+    asks for the memory that they share.
     Raises: IRKitError if something cannot be expressed, or needs a library of the device.
     """
     module = ModuleText(target)
@@ -48,7 +49,8 @@ def emit_kernels(
     for place, text in enumerate(device.declarations):
         module.declare(f"device{place}", text)
     attributes = _ATTRIBUTES
-    for place, (kernel, (x, y, z)) in enumerate(kernels, 10):
+    for place, (kernel, (x, y, z), dynamic) in enumerate(kernels, 10):
+        module.shared_end = 0 if dynamic else None
         module.functions.append(_function(module, kernel, device, f"#{place}"))
         threads = device.attributes.format(x=x, y=y, z=z, threads=x * y * z)
         attributes += f"attributes #{place} = {{ nounwind convergent nobuiltin {threads} }}\n"
