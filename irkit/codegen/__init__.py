@@ -30,8 +30,12 @@ from irkit.codegen.device.device_source import (
 from irkit.codegen.device.host_text import (
     host_source as host_source,
 )
+from irkit.codegen.device.lanes import (
+    join_lanes as join_lanes,
+)
 from irkit.codegen.device.legality import (
     check_program as check_program,
+    dynamic_bytes as dynamic_bytes,
 )
 from irkit.codegen.device.program import (
     DeviceProgram as DeviceProgram,

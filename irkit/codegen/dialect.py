@@ -22,7 +22,8 @@ class Dialect(msgspec.Struct, frozen=True):
 
     ``spaces`` are the qualifiers of pointers, ``kernel`` the head of a kernel with places for
     its name, parameters and threads along x, y and z. ``index`` has places for ``block`` or
-    ``thread`` and for the axis.
+    ``thread`` and for the axis. ``arch`` is that of the instructions whose C code it takes. ``asked`` declares shared
+    memory that the launch asks for, and a part of it.
     """
 
     name: str
@@ -31,7 +32,10 @@ class Dialect(msgspec.Struct, frozen=True):
     restrict: str = "restrict "
     index: Mapping[str, str] = _NOTHING
     barrier: str = ""
+    warp_barrier: str = ""
+    arch: str = ""
     shared: str = ""
+    asked: tuple[str, str] = ("", "")
     aligned: str = "_Alignas({align}) "
     zeros: str = "({kind}){{0}}"
     vector: str = "typedef {element} {kind} __attribute__(({how}));"
@@ -140,7 +144,13 @@ CUDA = Dialect(
     restrict="__restrict__ ",
     index={"block": "blockIdx.{axis}", "thread": "threadIdx.{axis}"},
     barrier="__syncthreads();",
+    warp_barrier="__syncwarp();",
+    arch="nvptx64",
     shared="__shared__ __align__({align}) {kind} {name}[{size}];",
+    asked=(
+        "extern __shared__ __align__(16) unsigned char irkit_shared[];",
+        "{kind} *const {name} = ({kind} *)(irkit_shared + {first});",
+    ),
     aligned="__align__({align}) ",
     zeros="{kind}{{{{0}}}}",
     vector="typedef irkit_vector<{element}, {count}> {kind};",

@@ -119,6 +119,7 @@ from irkit.core.target.device_table import (
     DEVICE_KINDS as DEVICE_KINDS,
     DEVICE_TABLE as DEVICE_TABLE,
     DeviceRow as DeviceRow,
+    device_features as device_features,
 )
 from irkit.core.target.target import (
     KINDS as KINDS,

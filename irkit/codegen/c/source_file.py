@@ -106,13 +106,16 @@ def _function(source: SourceText, func: PrimFunc, name: str, *, static: bool) ->
     return f"\n{scope}int32_t {name}({', '.join(params) or 'void'}) {{\n{body}\n}}"
 
 
-def write_kernel(source: SourceText, kernel: PrimFunc, block: tuple[int, int, int]) -> str:
+def write_kernel(
+    source: SourceText, kernel: PrimFunc, block: tuple[int, int, int], *, asks: bool = False
+) -> str:
     """Return a kernel, whose loops over blocks and threads are those of its launch.
 
-    ``source`` has a dialect with threads; ``block`` is the number of threads along x, y and z.
+    ``source`` has a dialect with threads; ``block`` is the number of threads along x, y and z;
+    ``asks`` tells that the launch asks for the memory that they share.
     """
     name = c_symbol(kernel.name)
-    params, body = _written(source, kernel, name)
+    params, body = _written(source, kernel, name, 0 if asks else None)
     x, y, z = block
     head = source.dialect.kernel.format(
         name=name, params=", ".join(params), x=x, y=y, z=z, threads=x * y * z
@@ -120,9 +123,12 @@ def write_kernel(source: SourceText, kernel: PrimFunc, block: tuple[int, int, in
     return f"\n{head} {{\n{body}\n}}"
 
 
-def _written(source: SourceText, func: PrimFunc, name: str) -> tuple[list[str], str]:
+def _written(
+    source: SourceText, func: PrimFunc, name: str, shared_end: int | None = None
+) -> tuple[list[str], str]:
     """Return the parameters and the body of a function."""
     writer = FunctionWriter(source)
+    writer.shared_end = shared_end
     writer.names(name)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False

@@ -16,6 +16,7 @@ from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter, used
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
+from irkit.codegen.warp_barrier import WarpBarrier
 from irkit.core import IRKitError, any_node
 from irkit.ir import (
     I64,
@@ -179,9 +180,18 @@ def _in_kernel(writer: FunctionWriter, node: Allocate) -> None:
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
         )
     kind, name = memory_type(buffer.dtype), writer.name(buffer.name)
-    parts = {"kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align)}
+    parts: dict[str, Any] = {
+        "kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align),
+    }  # fmt: skip
     if buffer.is_shared:  # OpenCL has declarations of shared memory at the top of a kernel only.
-        writer.block_memory.append(dialect.shared.format(**parts))
+        form = dialect.shared
+        if writer.shared_end is not None:
+            declared, form = dialect.asked
+            if not writer.block_memory:
+                writer.block_memory.append(declared)
+            parts["first"] = writer.shared_end
+            writer.shared_end += -(-parts["size"] * buffer.dtype.bytes // 16) * 16
+        writer.block_memory.append(form.format(**parts))
         writer.places[id(buffer)] = BufferPointer(name, strides(writer, buffer), "shared")
         write(writer, node.body)
         return
@@ -353,6 +363,10 @@ def leave(writer: FunctionWriter, status: int) -> None:
     writer.line("goto leave;")
 
 
+def _warp_barrier(writer: FunctionWriter, node: WarpBarrier) -> None:
+    writer.line(writer.source.dialect.warp_barrier)
+
+
 STATEMENTS: dict[type[Stmt], Callable[[FunctionWriter, Any], None]] = {
     Seq: _seq,
     Store: _store,
@@ -364,4 +378,5 @@ STATEMENTS: dict[type[Stmt], Callable[[FunctionWriter, Any], None]] = {
     View: _view,
     Evaluate: _evaluate,
     Assert: _assert,
+    WarpBarrier: _warp_barrier,
 }

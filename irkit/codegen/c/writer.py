@@ -113,7 +113,8 @@ class FunctionWriter:
     written when their lanes are needed. ``mask`` is the condition, a name, under which the side of
     a vector conditional is evaluated, with its lanes. ``heap`` lists pointers that are freed at the
     end; ``open`` counts those that may hold memory where the text stands. ``block_memory`` are
-    the declarations of memory that the threads of a block share.
+    the declarations of memory that the threads of a block share, ``shared_end`` the bytes of it so
+    far if the launch asks for it.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -139,6 +140,7 @@ class FunctionWriter:
         self.parallel = True
         self.record: str | None = None
         self.block_memory: list[str] = []
+        self.shared_end: int | None = None
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)

@@ -5,13 +5,13 @@ from typing import TypeVar
 
 import msgspec
 
-from irkit.codegen.device.legality import threads_of
+from irkit.codegen.device.legality import dynamic_bytes, threads_of
 from irkit.codegen.device.program import DeviceProgram
 from irkit.codegen.llvm.builder.devices import LLVM_DEVICES
 from irkit.codegen.llvm.compiler.host import complete_target
 from irkit.codegen.llvm.compiler.object_file import assembly, compile_object
 from irkit.codegen.llvm.module.kernels import emit_kernels
-from irkit.core import IRKitError, Target
+from irkit.core import IRKitError, Target, device_features
 from irkit.processes import ChildDied, isolate
 
 _T = TypeVar("_T")
@@ -23,7 +23,12 @@ def device_llvm(program: DeviceProgram, target: Target, kind: str) -> str:
 
     Raises: IRKitError if something cannot be expressed, or LLVM does not know the processor.
     """
-    kernels = [(each.kernel, threads_of(each)) for each in program.launches]
+    device = target.device
+    assert device is not None
+    kernels = [
+        (each.kernel, threads_of(each), dynamic_bytes(each, device) > 0)
+        for each in program.launches
+    ]
     return emit_kernels(kernels, _llvm_target(target, kind), LLVM_DEVICES[kind])
 
 
@@ -54,7 +59,8 @@ def _llvm_target(target: Target, kind: str) -> Target:
     device = LLVM_DEVICES[kind]
     named = target.cpu if target.kind != "opencl" else ""
     cpu = named or device.cpu
-    made = Target("llvm", cpu, (*device.features, *target.features), device.triple)
+    features = (*device.features, *device_features(cpu), *target.features)
+    made = Target("llvm", cpu, features, device.triple)
     if not cpu:  # An empty processor means the host's.
         made = msgspec.structs.replace(made, cpu="generic")
     return complete_target(made)

@@ -4,7 +4,7 @@ import re
 
 from irkit.codegen.c.source_file import write_kernel
 from irkit.codegen.c.writer import SourceText
-from irkit.codegen.device.legality import described, threads_of
+from irkit.codegen.device.legality import described, dynamic_bytes, threads_of
 from irkit.codegen.device.program import DeviceProgram
 from irkit.codegen.dialect import CUDA, OPENCL, Dialect
 from irkit.core import IRKitError, Target, deep_recursion
@@ -113,7 +113,14 @@ def device_source(program: DeviceProgram, target: Target) -> str:
     """
     dialect = DIALECTS[target.kind]
     source = SourceText(target, dialect=dialect)
-    kernels = [write_kernel(source, each.kernel, threads_of(each)) for each in program.launches]
+    device = target.device
+    assert device is not None
+    kernels = [
+        write_kernel(
+            source, each.kernel, threads_of(each), asks=dynamic_bytes(each, device) > 0
+        )
+        for each in program.launches
+    ]
     if source.meanings:
         raise IRKitError(
             f"the instruction {next(iter(source.meanings))!r} has no code in {dialect.name}",

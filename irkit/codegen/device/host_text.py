@@ -10,7 +10,7 @@ from irkit.codegen.c.memory_access import element_pointer
 from irkit.codegen.c.source_file import c_symbol
 from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import ATOM, TIMES, UNARY, Code, FunctionWriter, SourceText
-from irkit.codegen.device.legality import described
+from irkit.codegen.device.legality import described, dynamic_bytes
 from irkit.codegen.device.program import (
     DeviceProgram,
     HostBranch,
@@ -50,6 +50,8 @@ class _Host:
     def __init__(self, program: DeviceProgram, target: Target) -> None:
         self.program = program
         self.is_cuda = target.kind == "cuda"
+        assert target.device is not None
+        self.device = target.device
         self.source = SourceText(target, dialect=CUDA if self.is_cuda else C11)
         self.writer = FunctionWriter(self.source)
         self.names: dict[Node, str] = {}
@@ -152,8 +154,13 @@ class _Host:
                 blocks, threads = (", ".join(d.text for d in dims) for dims in (grid, block))
                 args = ", ".join(self.names[param] for param in launch.kernel.params)
                 name = c_symbol(launch.kernel.name)
-                writer.line(f"{name}<<<dim3({blocks}), dim3({threads}), 0, stream>>>({args});")
-                writer.line("status = (int)cudaGetLastError();")
+                asked = dynamic_bytes(launch, self.device)
+                if asked:
+                    what = "cudaFuncAttributeMaxDynamicSharedMemorySize"
+                    writer.line(f"status = (int)cudaFuncSetAttribute({name}, {what}, {asked});")
+                run = f"{name}<<<dim3({blocks}), dim3({threads}), {asked}, stream>>>({args});"
+                writer.line(f"if (!status) {run}" if asked else run)
+                writer.line(f"{'if (!status) ' if asked else ''}status = (int)cudaGetLastError();")
                 return
             local = ", ".join(dim.text for dim in block)
             total = ", ".join(

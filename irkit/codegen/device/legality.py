@@ -71,6 +71,12 @@ def shared_bytes(launch: Launch) -> int:
     return total
 
 
+def dynamic_bytes(launch: Launch, device: DeviceRow) -> int:
+    """Return the bytes of shared memory that a launch asks for; 0 if its kernel declares them."""
+    used = shared_bytes(launch)
+    return used if device.static_bytes and used > device.static_bytes else 0
+
+
 def described(launch: Launch) -> str:
     """Return the geometry of a launch as text: grid, block, bytes of shared memory."""
     grid, block = (" x ".join(map(dim_text, dims)) for dims in (launch.grid, launch.block))

@@ -41,6 +41,9 @@ from irkit.ir.analysis.dependence import (
     dependences as dependences,
     lane_conflict as lane_conflict,
 )
+from irkit.ir.analysis.digits import (
+    digit_weights as digit_weights,
+)
 from irkit.ir.analysis.enclosing import (
     EnclosingStmts as EnclosingStmts,
     StatementTable as StatementTable,

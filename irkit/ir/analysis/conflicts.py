@@ -193,7 +193,21 @@ class ConflictTest:
         if lane_p != lane_q:
             return self._never_equal(lane_p, lane_q, p.constant - q.constant, step, (low, high))
         rest = p.constant - q.constant
-        return not may_meet(lane_p, rest, step, (low, high), self.count, self.ahead)
+        if not may_meet(lane_p, rest, step, (low, high), self.count, self.ahead):
+            return True
+        return self.thorough and self.count is not None and self._apart_by_places(p, q, lane_p)
+
+    def _apart_by_places(self, p: Sum, q: Sum, lane: int) -> bool:
+        """Return True if the difference of two indices can be 0 only in one iteration: terms are
+        the places of a number, each larger than what all smaller ones can reach."""
+        assert self.count is not None
+        terms = [(lane, 1 - self.count, self.count - 1)]
+        for form, sign in ((p, 1), (q, -1)):
+            for atom, factor in form.terms.items():
+                if self.sums.atom(atom) is not self.lane and self._moves(atom):
+                    low, high = Sum({atom: 1}).exact(self.sums.spans)
+                    terms.append((sign * factor, low, high))
+        return only_zero(terms, p.constant - q.constant)
 
     def _never_equal(
         self, lane_p: int, lane_q: int, rest: int, step: int, reach: tuple[float, float]
@@ -231,6 +245,40 @@ class ConflictTest:
                 if isinstance(node, (Var, Load))
             )
         return known
+
+
+def only_zero(terms: list[tuple[int, int, int]], rest: int) -> bool:
+    """Return True if the first variable must be 0, or none fit, where ``rest`` and the terms add up
+    to 0.
+
+    A term is a factor, and the least and largest value of its variable. Terms of one factor count
+    as one. Those with the largest factors are fixed first, if the others leave one value only.
+    """
+    mine, (factor, *_) = terms[0], terms[0]
+    joined: dict[int, tuple[int, int]] = {}
+    for each, low, high in terms[1:]:
+        low, high = (low, high) if each > 0 else (-high, -low)
+        a, b = joined.get(abs(each), (0, 0))
+        joined[abs(each)] = a + low, b + high
+    if not factor or abs(factor) in joined:
+        return False
+    joined[abs(factor)] = mine[1:]  # It is as far below 0 as above.
+    while joined:
+        largest = max(joined)
+        least, most = joined.pop(largest)
+        below = sum(a * low for a, (low, _) in joined.items())
+        above = sum(a * high for a, (_, high) in joined.items())
+        # largest * x is between -(rest + above) and -(rest + below).
+        first = max(least, -((rest + above) // largest))
+        last = min(most, -(rest + below) // largest)
+        if first > last:
+            return True
+        if first < last:
+            return False
+        if largest == abs(factor):
+            return first == 0
+        rest += largest * first
+    return False
 
 
 def may_meet(

@@ -20,7 +20,7 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
     if begin != 0 or end is None:
         return None
     weights = [1]
-    for weight in _weights(loop):
+    for weight in digit_weights(loop):
         if weight < end and all(max(weight, w) % min(weight, w) == 0 for w in weights):
             weights.append(weight)
     weights.sort()
@@ -47,7 +47,7 @@ def by_digits(func: PrimFunc, loop: For) -> tuple[PrimFunc, list[For]] | None:
         return rewrite(func, put, on=For), nest[::-1]
 
 
-def _weights(loop: For) -> list[int]:
+def digit_weights(loop: For) -> list[int]:
     """Return the divisors of indices: 4 and 32 in ``f // 4 % 8``.
 
     Any choice of digits is correct; these are the useful ones, those of the loop's own variable

@@ -7,6 +7,7 @@ from irkit.ir.instructions.dot_products import dot_products
 from irkit.ir.instructions.fused_products import fused_products
 from irkit.ir.instructions.instruction import Instruction
 from irkit.ir.instructions.interleaves import interleaves
+from irkit.ir.instructions.tensor_cores import warp_products
 from irkit.ir.instructions.tiles import tile_products
 
 _DEFINED: dict[str, Instruction] = {}
@@ -41,5 +42,5 @@ def instructions_want_memory() -> bool:
 
 @cache
 def _shipped() -> dict[str, Instruction]:
-    rows = (*dot_products(), *fused_products(), *tile_products(), *interleaves())
+    rows = (*dot_products(), *fused_products(), *tile_products(), *warp_products(), *interleaves())
     return {row.name: row for row in rows}

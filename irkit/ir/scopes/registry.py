@@ -11,6 +11,7 @@ _OWN = {
         MemoryScope("global", "memory that every thread can reach"),
         MemoryScope("local", "memory of one thread: registers or its stack"),
         MemoryScope("shared", "memory of one nest of threads", shared=True),
+        MemoryScope("warp", "registers of a warp of threads, a row of each lane's own"),
     )
 }
 _DEFINED: dict[str, MemoryScope] = {}

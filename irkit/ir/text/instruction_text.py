@@ -17,6 +17,8 @@ def instruction_text(row: Instruction) -> str:
     attrs = (*row.meaning.attrs, *zip(_FIELDS, values, strict=True))
     if row.scopes:
         attrs = (*attrs, ("scopes", row.scopes))
+    if row.threads != 1:
+        attrs = (*attrs, ("threads", row.threads))
     return script(row.meaning.replace(attrs=attrs))
 
 
@@ -29,7 +31,7 @@ def parse_instruction(text: str) -> Instruction:
     attrs = dict(func.attrs)
     values = [attrs.pop(field, None) for field in _FIELDS]
     name, llvm, arch, features, c = values
-    scopes = attrs.pop("scopes", ())
+    scopes, threads = attrs.pop("scopes", ()), attrs.pop("threads", 1)
     words = features if isinstance(features, tuple) else None
     wanted = scopes if isinstance(scopes, tuple) else (None,)
     named = [name, llvm, arch, c, *(words or ()), *wanted]
@@ -47,4 +49,5 @@ def parse_instruction(text: str) -> Instruction:
         tuple(str(word) for word in words),
         str(c),
         tuple(str(scope) for scope in wanted),
+        threads if type(threads) is int else 0,
     )

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from irkit.core import children, walk
 from irkit.ir.analysis import Access, ConflictTest, accesses_in, axis_values, uses_of
-from irkit.ir.arith import IndexSums, loop_ranges
+from irkit.ir.arith import IndexSums, Interval, loop_ranges
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int, seq, trip_count
+from irkit.ir.build import as_int, nested, seq, trip_count
 from irkit.ir.expr import EQ, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import conjuncts
 from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Stmt, Store
+from irkit.ir.threads.digits import thread_digits, value_of
 from irkit.ir.threads.nest import is_thread_loop
 
 MAX_PAIRS = 1 << 14
@@ -26,12 +27,18 @@ class ThreadConflicts:
     Two threads do not conflict if, loop by loop from the outside in, different iterations do not,
     assuming that all loops further out are in the same iteration. Loops around only one of the
     places, and thread loops further in, can be at any iteration. Serial loops around both are in
-    the same iteration.
+    the same iteration. A thread loop whose variable is divided, as in ``t // 4`` and ``t % 4``, is
+    taken as loops over its digits.
     """
 
     def __init__(self, func: PrimFunc) -> None:
         lets = {let.var: let.value for let in walk(func.body, Let)}
-        self._sums = IndexSums(loop_ranges(func), lets | axis_values(func))
+        self._digits = thread_digits(func.body)
+        numbers = {var: value_of(digits) for var, digits in self._digits.items()}
+        ranges = loop_ranges(func)
+        for digits in self._digits.values():
+            ranges.update((loop.var, Interval(0, loop.end.value - 1)) for loop, _ in digits)
+        self._sums = IndexSums(ranges, numbers | lets | axis_values(func))
         self._memory = uses_of(func).memory
         self._stored = {self._memory(store.buffer) for store in walk(func.body, Store)}
         self._changing = {
@@ -101,8 +108,17 @@ class ThreadConflicts:
             body = inner.replace(body=body)
         # Memory that any thread writes can have another value at the time of the other access.
         changing = self._changing | {b for b in _buffers(body) if self._memory(b) in own}
-        test = ConflictTest(loop.replace(body=body), count, self._sums, changing, thorough=True)
-        return not all(test.apart(x, y) for x, y in pairs)
+        for var in [inner.var for inner in walk(body, For)]:
+            body = nested([digit for digit, _ in self._digits.get(var, ())], body)
+        # The threads differ in a digit, and agree in those above it.
+        levels = [digit for digit, _ in self._digits.get(loop.var, ())]
+        for at, digit in enumerate(levels or [loop]):
+            lower = nested(levels[at + 1 :], loop.replace(body=body) if levels else body)
+            extent = trip_count(digit)
+            test = ConflictTest(digit.replace(body=lower), extent, self._sums, changing, True)
+            if not all(test.apart(x, y) for x, y in pairs):
+                return True
+        return False
 
     def _own(self, loop: For) -> set[Buffer]:
         """Return the buffers that each thread of a loop has to itself."""

@@ -1,12 +1,13 @@
 """CUDA by its driver, ``libcuda``, which comes with the driver of the card; no toolkit is needed.
 
 The driver compiles PTX for the card that is there. Calls are made in the primary context of the
-first device, and wait for the card where data comes back.
+first device, which other libraries use too, and wait for the card where data comes back.
 """
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,9 @@ _WHAT_RUNS = (
     "kernel.source('host') are for nvcc, kernel.source('ptx') for ptxas or the driver."
 )
 _Pointer = ctypes.c_uint64
+_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+LEGACY_STREAM = 1
+"""The number of the default stream, for DLPack and for the driver; 2 is that of each thread."""
 
 
 class CUDALibrary:
@@ -58,14 +62,37 @@ def _driver_library() -> CUDALibrary:
     return CUDALibrary(library)
 
 
-class CUDA(Driver):
-    """The first CUDA device with a module of PTX."""
+def has_cuda() -> bool:
+    """Return True if there is a CUDA device here."""
+    try:
+        _driver_library()
+    except IRKitError:
+        return False
+    return True
 
-    def __init__(self, ptx: str, library: CUDALibrary | None = None) -> None:
+
+class CUDA(Driver):
+    """The first CUDA device with a module of PTX; launches of a kernel ask for ``shared`` bytes.
+
+    Launches are on the stream ``LEGACY``, which waits for all others that are not asynchronous to
+    it, or on that of ``on_stream``.
+    """
+
+    takes_tensors = True
+
+    def __init__(
+        self,
+        ptx: str,
+        library: CUDALibrary | None = None,
+        shared: Mapping[str, int] | None = None,
+    ) -> None:
         self._cuda = library or _driver_library()
+        self._stream = LEGACY_STREAM
         self._cuda.enter()
         self._module = ctypes.c_void_p()
         self._cuda.call("cuModuleLoadData", ctypes.byref(self._module), ptx.encode() + b"\0")
+        self._functions = dict[str, ctypes.c_void_p]()
+        self._shared = dict(shared or {})
 
     def allocate(self, size: int) -> Any:
         self._cuda.enter()
@@ -88,17 +115,43 @@ class CUDA(Driver):
         self._cuda.enter()
         self._cuda.call("cuMemFree_v2", memory)
 
+    def borrow(self, address: int) -> Any:
+        """Return memory of the device that belongs to somebody else, by its address."""
+        return _Pointer(address)
+
+    def on_stream(self, stream: int) -> "CUDA":
+        """Return the same module with launches on a stream, a number as DLPack has them."""
+        made = copy(self)
+        made._stream = stream or LEGACY_STREAM
+        return made
+
+    def wait(self) -> None:
+        """Wait for all launches so far. Raises: IRKitError if one of them failed."""
+        self._cuda.enter()
+        self._cuda.call("cuStreamSynchronize", ctypes.c_void_p(self._stream))
+
     def launch(
         self, kernel: str, grid: Sequence[int], block: Sequence[int], args: Sequence[Any]
     ) -> None:
         self._cuda.enter()
-        function = ctypes.c_void_p()
-        name = kernel.encode()
-        self._cuda.call("cuModuleGetFunction", ctypes.byref(function), self._module, name)
+        function, shared = self._function(kernel), ctypes.c_uint(self._shared.get(kernel, 0))
         held = [arg if isinstance(arg, _Pointer) else _bytes_of(arg) for arg in args]
         places = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(x) for x in held))
         sizes = [ctypes.c_uint(size) for size in (*grid, *block)]
-        self._cuda.call("cuLaunchKernel", function, *sizes, ctypes.c_uint(0), None, places, None)
+        stream = ctypes.c_void_p(self._stream)
+        self._cuda.call("cuLaunchKernel", function, *sizes, shared, stream, places, None)
+
+    def _function(self, kernel: str) -> ctypes.c_void_p:
+        found = self._functions.get(kernel)
+        if found is None:
+            found = ctypes.c_void_p()
+            name = kernel.encode()
+            self._cuda.call("cuModuleGetFunction", ctypes.byref(found), self._module, name)
+            if kernel in self._shared:
+                size = ctypes.c_int(self._shared[kernel])
+                self._cuda.call("cuFuncSetAttribute", found, ctypes.c_int(_DYNAMIC_SHARED), size)
+            self._functions[kernel] = found
+        return found
 
 
 def _address(data: memoryview) -> Any:

@@ -8,19 +8,23 @@ from typing import Any
 from irkit.codegen import (
     DeviceProgram,
     Launch,
+    c_symbol,
     check_program,
     device_assembly,
     device_llvm,
     device_object,
     device_program,
     device_source,
+    dynamic_bytes,
     host_source,
+    join_lanes,
     written_buffers,
 )
 from irkit.core import IRKitError, Node, Target
 from irkit.ir import Buffer, PrimFunc, Var, shape_vars
 from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
-from irkit.runtime.device.cuda import CUDA
+from irkit.runtime.device.cuda import CUDA, LEGACY_STREAM
+from irkit.runtime.device.device_tensors import DeviceTensor, device_tensors
 from irkit.runtime.device.driver import Driver, NoDevice
 from irkit.runtime.device.host_steps import bytes_of, run_steps
 from irkit.runtime.device.opencl import OpenCL
@@ -39,8 +43,9 @@ _OBJECTS = {"opencl": "spirv", "cuda": "ptx", "amdgpu": "amdgpu"}
 class DeviceKernel(Kernel):
     """A function whose loops over blocks and threads are launches on a device.
 
-    A call copies the arrays to the device, launches, and copies back what is written. Without a
-    device a call raises NoDevice, whose hint says what would run it; the source is there anyway.
+    A call copies arrays to the device, launches, and copies back what is written; tensors that lie
+    on a CUDA device are used there. Without a device a call raises NoDevice, whose hint says what
+    would run it; the source is there anyway.
     """
 
     def __init__(self, func: PrimFunc, target: Target, program: DeviceProgram) -> None:
@@ -53,6 +58,15 @@ class DeviceKernel(Kernel):
     def launches(self) -> list[Launch]:
         """Return the launches in the order of the text: grid, block, parameters, shared memory."""
         return self.program.launches
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Return the bytes of shared memory that launches ask for, by the names of kernels; those
+        that declare their memory are not there."""
+        device = self.target.device
+        assert device is not None
+        asked = {c_symbol(x.kernel.name): dynamic_bytes(x, device) for x in self.launches}
+        return {name: size for name, size in asked.items() if size}
 
     def source(self, kind: Source | None = None, *, lines: bool = False) -> str:
         """Return the text of the kernels, by default in the language of the target, or of the
@@ -89,9 +103,13 @@ class DeviceKernel(Kernel):
             )
         return [device_object(self.program, self.target, _OBJECTS[self.target.kind])]
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, *args: Any, stream: int | None = None) -> None:
         """Run the function. Arrays that it writes are changed in place.
 
+        Arrays of the processor are copied to the device and back. Tensors on the device (kDLCUDA,
+        as those of PyTorch and CuPy) are used where they are: all or none of a call. With
+        ``stream``, a handle of CUDA's or one of DLPack's numbers, such a call launches on that
+        stream and returns at once; without, it launches on the default stream and waits.
         Raises: NoDevice; DTypeError or ShapeError if an argument is not as declared; IRKitError
         with the device's own message if it refuses.
         """
@@ -101,17 +119,38 @@ class DeviceKernel(Kernel):
             as_scalar(func, place, arg) if isinstance(func.params[place], Var) else arg
             for place, arg in enumerate(args)
         ]
-        shown = as_arrays(func, given)
+        tensors: Mapping[int, DeviceTensor] = {}
+        if self.target.kind == "cuda":
+            tensors = device_tensors(func, given, 0, stream or LEGACY_STREAM)
+        if stream is not None and not tensors:
+            raise IRKitError(
+                f"{func.name} is called on a stream with arrays of the processor; expected tensors "
+                "on a CUDA device",
+                hint="Leave the stream out: such a call waits for its results.",
+            )
+        shown = {place: each.shown for place, each in tensors.items()} or as_arrays(func, given)
         given = [shown.get(place, arg) for place, arg in enumerate(given)]
         explanation = Explanation(func, given)
         explanation.check()
         driver = self._started()
         values: dict[Node, Any] = {var: explanation.bound[var][0] for var in shape_vars(func)}
         values.update((p, v) for p, v in zip(func.params, given, strict=True) if _is_var(p))
-        written = written_buffers(func)
+        if not tensors:
+            self._with_copies(driver, given, values)
+            return
+        assert isinstance(driver, CUDA)
+        values.update((func.params[at], driver.borrow(t.address)) for at, t in tensors.items())
+        streamed = driver.on_stream(stream or LEGACY_STREAM)
+        run_steps(self.program, streamed, values)
+        if stream is None:
+            streamed.wait()
+
+    def _with_copies(self, driver: Driver, given: list[Any], values: dict[Node, Any]) -> None:
+        """Run the steps on copies of arrays, and copy back what is written."""
+        written = written_buffers(self.func)
         copies: list[tuple[Buffer, Any, memoryview]] = []
         try:
-            for param, arg in zip(func.params, given, strict=True):
+            for param, arg in zip(self.func.params, given, strict=True):
                 if isinstance(param, Buffer):
                     data = _bytes(arg, bytes_of(param, values))
                     copies.append((param, driver.upload(data), data))
@@ -134,7 +173,7 @@ class DeviceKernel(Kernel):
         if self.target.kind == "opencl":
             return OpenCL(self.source())
         if self.target.kind == "cuda":
-            return CUDA(self.source("ptx"))
+            return CUDA(self.source("ptx"), shared=self.shared)
         raise NoDevice(
             f"kernel {self.name!r} is for {self.target.kind}, which this process cannot run",
             hint="kernel.source() is the text of its kernels.",
@@ -169,7 +208,7 @@ def _kernels(funcs: Sequence[PrimFunc], target: Target) -> list[DeviceKernel]:
     assert device is not None
     made: list[DeviceKernel] = []
     for func in funcs:
-        program = device_program(func)
+        program = device_program(join_lanes(func, device.warp))
         check_program(program, device)
         made.append(DeviceKernel(func, target, program))
     return made

@@ -8,7 +8,7 @@ class LLVMDevice(msgspec.Struct, frozen=True):
 
     ``head`` is the calling convention. ``index`` is a call, with places for ``block`` or ``thread``
     in the words of ``words``, and for the axis as a letter and as a number; it gives an integer of
-    ``index_bits``. ``stack`` and ``flat`` are the address spaces of local arrays and of pointers
+    ``index_bits``. ``warp_barrier`` is where the threads of a warp wait for each other. ``stack`` and ``flat`` are the address spaces of local arrays and of pointers
     that may point anywhere. ``attributes`` has places for the threads of a block.
     """
 
@@ -23,6 +23,7 @@ class LLVMDevice(msgspec.Struct, frozen=True):
     declarations: tuple[str, ...]
     barrier: tuple[str, ...]
     attributes: str
+    warp_barrier: tuple[str, ...] = ()
     stack: int = 0
     flat: int = 0
 
@@ -41,9 +42,11 @@ PTX = LLVMDevice(
         *(f"declare i32 @llvm.nvvm.read.ptx.sreg.tid.{axis}()" for axis in _AXES),
         *(f"declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.{axis}()" for axis in _AXES),
         "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent nounwind",
+        "declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind",
     ),
     ("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)",),
     '"nvvm.reqntid"="{x},{y},{z}"',
+    ("call void @llvm.nvvm.bar.warp.sync(i32 -1)",),
 )
 AMDGPU = LLVMDevice(
     "amdgpu",
@@ -58,6 +61,7 @@ AMDGPU = LLVMDevice(
         *(f"declare i32 @llvm.amdgcn.workitem.id.{axis}()" for axis in _AXES),
         *(f"declare i32 @llvm.amdgcn.workgroup.id.{axis}()" for axis in _AXES),
         "declare void @llvm.amdgcn.s.barrier() convergent nounwind",
+        "declare void @llvm.amdgcn.wave.barrier() convergent nounwind",
     ),
     (
         'fence syncscope("workgroup") release',
@@ -65,6 +69,11 @@ AMDGPU = LLVMDevice(
         'fence syncscope("workgroup") acquire',
     ),
     '"amdgpu-flat-work-group-size"="{threads},{threads}"',
+    (
+        'fence syncscope("wavefront") release',
+        "call void @llvm.amdgcn.wave.barrier()",
+        'fence syncscope("wavefront") acquire',
+    ),
     stack=5,
 )
 SPIRV = LLVMDevice(

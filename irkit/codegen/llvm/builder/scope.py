@@ -5,6 +5,7 @@ from typing import Any, Union
 
 import msgspec
 
+from irkit.codegen.alignment import Alignment
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import value_type
 from irkit.core import IRKitError
@@ -65,6 +66,7 @@ class FunctionScope:
         self.leaves_early = False
         self.depth = 0
         self.deepest = 0
+        self.alignment: Alignment | None = None  # In a kernel of a device.
 
     def begin_statement(self) -> None:
         """Forget the values of the previous statement."""

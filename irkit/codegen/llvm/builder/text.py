@@ -17,7 +17,7 @@ class ModuleText:
     ``debug`` is set if instructions carry line numbers. ``meanings`` are the functions that stand
     for instructions which the target lacks, by their symbols. ``kernel`` is the function being
     written, ``clocks`` the size of its table of clocks. ``device`` is set if it is a kernel for
-    threads of a device.
+    threads of a device, and ``shared_end`` if its launch asks for shared memory: the bytes so far.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
@@ -29,6 +29,7 @@ class ModuleText:
         self.meanings: dict[str, PrimFunc] = {}
         self.kernel, self.clocks = "", 0
         self.device: LLVMDevice | None = None
+        self.shared_end: int | None = None
 
     def declare(self, name: str, text: str) -> None:
         """Add a declaration under a name, once."""

@@ -6,10 +6,9 @@ that a module uses.
 
 import re
 
-from irkit.codegen.llvm.arithmetic.conversions import narrow
 from irkit.codegen.llvm.builder.scope import FunctionScope
-from irkit.codegen.llvm.builder.types import is_small_float, memory_type, quoted
-from irkit.codegen.llvm.expressions.memory_access import from_memory, to_memory
+from irkit.codegen.llvm.builder.types import memory_type, quoted
+from irkit.codegen.llvm.expressions.memory_access import from_memory, held
 from irkit.core import IRKitError
 from irkit.ir import Expr, Instruction, InstructionCall, find_instruction
 
@@ -23,7 +22,7 @@ def instruction_call(scope: FunctionScope, node: InstructionCall) -> str:
     row = find_instruction(node.name)
     if row is None:
         raise IRKitError(f"there is no instruction {node.name!r}")
-    args = [_held(scope, arg) for arg in node.args]
+    args = [held(scope, arg) for arg in node.args]
     target = scope.text.module.target
     native = row.is_native(target.triple, target.features)
     found = _own_code(scope, row, args) if native else _by_meaning(scope, row, args)
@@ -33,14 +32,6 @@ def instruction_call(scope: FunctionScope, node: InstructionCall) -> str:
 def meaning_symbol(row: Instruction) -> str:
     """Return the name of the function that computes what an instruction means."""
     return f"irkit.meaning.{row.name}"
-
-
-def _held(scope: FunctionScope, arg: Expr) -> str:
-    """Return a value as it is in memory; LLVM would not see that widening and rounding cancel."""
-    if is_small_float(arg.dtype):
-        bits = scope.bits.get(id(arg)) or scope.variable_bits.get(id(arg))
-        return narrow(scope.text, arg.dtype, scope.of(arg)) if bits is None else bits
-    return to_memory(scope, arg.dtype, scope.of(arg))
 
 
 def _own_code(scope: FunctionScope, row: Instruction, args: list[str]) -> str:

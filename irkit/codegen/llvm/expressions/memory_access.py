@@ -38,11 +38,11 @@ def store(scope: FunctionScope, node: Store) -> None:
     """Write an element or a vector of elements."""
     dtype = node.value.dtype
     lanes = max((dtype.lanes, *(index.dtype.lanes for index in node.indices)))
-    value = to_memory(scope, dtype, scope.of(node.value))
+    value = held(scope, node.value)
     if dtype.lanes < lanes:
         value = broadcast(scope, memory_type(dtype), value, lanes)
     mask, text = _mask(scope, node), scope.text
-    kind, align = memory_type(dtype.with_lanes(lanes)), dtype.bytes
+    kind, align = memory_type(dtype.with_lanes(lanes)), _align(scope, node)
     if _together(scope, node):
         pointer = _address(scope, node, inbounds=mask is None)
         if mask is None:
@@ -99,6 +99,22 @@ def to_memory(scope: FunctionScope, dtype: DType, value: str) -> str:
     return value
 
 
+def held(scope: FunctionScope, value: Expr) -> str:
+    """Return a value that is evaluated as it is in memory; LLVM would not see that widening and
+    rounding cancel."""
+    if is_small_float(value.dtype):
+        bits = scope.bits.get(id(value)) or scope.variable_bits.get(id(value))
+        return narrow(scope.text, value.dtype, scope.of(value)) if bits is None else bits
+    return to_memory(scope, value.dtype, scope.of(value))
+
+
+def _align(scope: FunctionScope, node: Access) -> int:
+    """Return the bytes to which the first element of an access is known to be aligned."""
+    if scope.alignment is None or len(node.indices) != 1:
+        return node.buffer.dtype.bytes
+    return scope.alignment.of(node.buffer, node.indices[0])
+
+
 def broadcast(scope: FunctionScope, kind: str, value: str, lanes: int) -> str:
     """Repeat a scalar in every lane."""
     vector, text = as_vector(kind, lanes), scope.text
@@ -108,7 +124,7 @@ def broadcast(scope: FunctionScope, kind: str, value: str, lanes: int) -> str:
 
 
 def _read(scope: FunctionScope, node: Load, lanes: int) -> str:
-    kind, align = memory_type(node.dtype), node.dtype.bytes
+    kind, align = memory_type(node.dtype), _align(scope, node)
     if _together(scope, node):
         pointer = _address(scope, node, inbounds=True)
         return scope.text.op(f"load {kind}, ptr {pointer}, align {align}")

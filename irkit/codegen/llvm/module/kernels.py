@@ -7,6 +7,7 @@ they do, since each is made from a parameter, from memory of the block, or from 
 import re
 from collections.abc import Sequence
 
+from irkit.codegen.alignment import Alignment
 from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.scope import BufferPlace, FunctionScope
 from irkit.codegen.llvm.builder.text import FunctionText, ModuleText
@@ -35,11 +36,12 @@ Block = tuple[int, int, int]
 
 @deep_recursion
 def emit_kernels(
-    kernels: Sequence[tuple[PrimFunc, Block]], target: Target, device: LLVMDevice
+    kernels: Sequence[tuple[PrimFunc, Block, bool]], target: Target, device: LLVMDevice
 ) -> str:
     """Return kernels, whose loops over blocks and threads are those of their launches, as a module.
 
-    Beside each kernel is the number of threads of a block along x, y and z.
+    Beside each kernel is the number of threads of a block along x, y and z, and whether the launch
+    asks for the memory that they share.
     Raises: IRKitError if something cannot be expressed, or needs a library of the device.
     """
     module = ModuleText(target)
@@ -47,7 +49,8 @@ def emit_kernels(
     for place, text in enumerate(device.declarations):
         module.declare(f"device{place}", text)
     attributes = _ATTRIBUTES
-    for place, (kernel, (x, y, z)) in enumerate(kernels, 10):
+    for place, (kernel, (x, y, z), dynamic) in enumerate(kernels, 10):
+        module.shared_end = 0 if dynamic else None
         module.functions.append(_function(module, kernel, device, f"#{place}"))
         threads = device.attributes.format(x=x, y=y, z=z, threads=x * y * z)
         attributes += f"attributes #{place} = {{ nounwind convergent nobuiltin {threads} }}\n"
@@ -73,6 +76,7 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attribut
     alias = " noalias" if attrs.get("noalias") is not False else ""
     if attrs.get("contract") is False:
         scope.flags = ""
+    scope.alignment = alignment = Alignment()
     declared: list[str] = []
     for place, param in enumerate(kernel.params):
         name = f"%{_UNUSUAL.sub('_', param.name)}.{place}"
@@ -80,6 +84,7 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attribut
             declared.append(f"ptr addrspace(1){alias} {name}")
             made = text.op(f"addrspacecast ptr addrspace(1) {name} to ptr")
             scope.places[id(param)] = BufferPlace(made, ())
+            alignment.begins(param, max(param.dtype.bytes, param.align))
         else:
             declared.append(f"{memory_type(param.dtype)} {name}")
             scope.values[id(param)] = from_memory(scope, param.dtype, name)

@@ -94,9 +94,19 @@ def _in_kernel(scope: FunctionScope, buffer: Buffer, size: int | None, align: in
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
         )
     text = scope.text
+    if scope.alignment is not None:
+        scope.alignment.begins(buffer, align)
     kind = f"[{max(size, 1)} x {memory_type(buffer.dtype.element)}]"
     if not buffer.is_shared:
         place_buffer(scope, buffer, text.alloca(f"{kind}, align {align}"))
+        return
+    if text.module.shared_end is not None:
+        first, size_in = text.module.shared_end, max(size, 1) * buffer.dtype.bytes
+        text.module.shared_end += -(-size_in // 16) * 16
+        memory = "@irkit_shared = external addrspace(3) global [0 x i8], align 16"
+        text.module.declare("@irkit_shared", memory)
+        at = text.op(f"getelementptr i8, ptr addrspace(3) @irkit_shared, i64 {first}")
+        place_buffer(scope, buffer, text.op(f"addrspacecast ptr addrspace(3) {at} to ptr"))
         return
     name = f"@shared{len(text.module.declared)}"
     memory = f"{name} = internal addrspace(3) global {kind} undef, align {align}"

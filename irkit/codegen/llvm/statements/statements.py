@@ -18,6 +18,7 @@ from irkit.codegen.llvm.parallel.parallel_loops import launch, least_work
 from irkit.codegen.llvm.statements.assertion_record import note_values
 from irkit.codegen.llvm.statements.buffers import allocate, extent, place_buffer, release
 from irkit.codegen.llvm.statements.clocks import write_clock
+from irkit.codegen.warp_barrier import WarpBarrier
 from irkit.core import IRKitError
 from irkit.ir import (
     F64,
@@ -243,6 +244,8 @@ def _go(scope: FunctionScope, node: Stmt, target: str, following: str) -> None:
 
 def _let(scope: FunctionScope, node: Let) -> None:
     scope.values[id(node.var)] = _value(scope, node.value)
+    if scope.alignment is not None:
+        scope.alignment.bind(node.var, node.value)
     bits = scope.bits.get(id(node.value))
     if bits is not None:
         scope.variable_bits[id(node.var)] = bits
@@ -265,6 +268,8 @@ def _view(scope: FunctionScope, node: View) -> None:
         element = memory_type(node.source.dtype)
         pointer = scope.text.op(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
         scope.offsets[pointer] = source.pointer, element, str(offset)
+    if scope.alignment is not None:
+        scope.alignment.view(node.buffer, node.source, node.offset)
     place_buffer(scope, node.buffer, pointer)
     write(scope, node.body)
 
@@ -301,6 +306,13 @@ def _assert(scope: FunctionScope, node: Assert) -> None:
     fail_if(scope, broken, number)
 
 
+def _warp_barrier(scope: FunctionScope, node: WarpBarrier) -> None:
+    device = scope.text.module.device
+    assert device is not None
+    for line in device.warp_barrier:
+        scope.text.line(line)
+
+
 STATEMENTS: dict[type[Stmt], Callable[[FunctionScope, Any], None]] = {
     Seq: _seq,
     Store: _store,
@@ -312,4 +324,5 @@ STATEMENTS: dict[type[Stmt], Callable[[FunctionScope, Any], None]] = {
     View: _view,
     Evaluate: _evaluate,
     Assert: _assert,
+    WarpBarrier: _warp_barrier,
 }

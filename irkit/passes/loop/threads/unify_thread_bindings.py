@@ -224,6 +224,10 @@ class _Launch:
     def _check(self) -> None:
         if stands_twice(self.region):
             raise _CannotLaunch("a statement is shared between several places")
+        for node in walk(self.region, (Load, Store)):
+            if node.buffer.scope == "warp":
+                name = node.buffer.name
+                raise _CannotLaunch(f"{name!r} is memory of a warp, whose lanes join again")
         bound = {*symbols_bound(self.region)}
         for loop in self.axes.values():
             if (symbols_used(loop.begin) | symbols_used(loop.end)) & bound:

@@ -1,0 +1,1 @@
+"""Devices with threads: kernels next to what PyTorch runs there."""
