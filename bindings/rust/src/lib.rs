@@ -27,4 +27,4 @@ pub use model::{Dim, Error, Extent, Kind, Model, State, TensorInfo, Weights};
 pub use tensor::{View, ViewMut};
 
 /// The version of the C interface that this crate knows.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

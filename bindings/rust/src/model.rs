@@ -122,6 +122,8 @@ impl Model {
             weights: ptr::null(),
             weights_size: 0,
             weights_file: file.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
+            parallel: None,
+            parallel_context: ptr::null_mut(),
         };
         let mut handle = ptr::null_mut();
         check(interface, unsafe { (interface.create)(&mut handle, &options) })?;

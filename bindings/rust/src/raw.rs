@@ -35,7 +35,14 @@ pub struct Options {
     pub weights: *const c_void,
     pub weights_size: usize,
     pub weights_file: *const c_char,
+    pub parallel: Option<Parallel>,
+    pub parallel_context: *mut c_void,
 }
+
+/// A part of the iterations of a loop: data, begin, end.
+pub type Body = unsafe extern "C" fn(*mut c_void, i64, i64) -> c_int;
+/// A pool of the host's: context, begin, end, body, data.
+pub type Parallel = unsafe extern "C" fn(*mut c_void, i64, i64, Body, *mut c_void) -> c_int;
 
 #[repr(C)]
 pub struct Tensor {

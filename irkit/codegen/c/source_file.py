@@ -8,9 +8,11 @@ number of the assertion that failed (from 1, in text order), or -1 if memory ran
 
 from collections.abc import Mapping, Sequence
 
+from irkit.codegen.c.buffer_sizes import strides
 from irkit.codegen.c.conversions import convert
 from irkit.codegen.c.memory_access import element_pointer, from_memory
-from irkit.codegen.c.statements import strides, write
+from irkit.codegen.c.parallel_regions import POOL
+from irkit.codegen.c.statements import write
 from irkit.codegen.c.types import identifier, memory_type
 from irkit.codegen.c.writer import (
     ATOM,
@@ -71,14 +73,16 @@ def emit_c(
     ir_file: str = "function.irs",
     title: str = "",
     file: str = "kernel.c",
+    hosted: bool = False,
 ) -> str:
     """Return functions at any stage of lowering as a C file.
 
     ``static`` functions are for other code in the same file. With ``lines``, which maps the ``id``
-    of statements to lines of ``ir_file``, the code has ``#line``.
+    of statements to lines of ``ir_file``, the code has ``#line``. With ``hosted``, a pool of the
+    host's can run parallel loops.
     Raises: IRKitError if two functions have the same name, or something cannot be expressed.
     """
-    source = SourceText(target, lines, ir_file)
+    source = SourceText(target, lines, ir_file, hosted=hosted)
     seen = set[str]()
     bodies: list[str] = []
     for func in funcs:
@@ -90,7 +94,9 @@ def emit_c(
     meanings = list[str]()
     for name, meaning in source.meanings.items():
         meanings.append(_function(source, meaning, name, static=True))
-    parts = [*source.types.values(), "", *source.helpers.values(), *meanings, *bodies]
+    pool = [POOL] if hosted else []
+    defined = [*source.types.values(), "", *pool, *source.helpers.values()]
+    parts = [*defined, *meanings, *source.regions, *bodies]
     head = HEADER.format(title=title or ", ".join(f.name for f in funcs), flags=FLAGS, file=file)
     return f"{head}{INCLUDES}\n" + "\n".join(parts) + "\n"
 
@@ -136,7 +142,7 @@ def _written(
     failing = list(walk(func, Assert))
     writer.failures = {id(node): place + 1 for place, node in enumerate(failing)}
     writer.written = {id(buffer) for buffer in written_buffers(func)}
-    params = _parameters(writer, func)
+    params = writer.declared_params = _parameters(writer, func)
     for param in func.params:
         if isinstance(param, Buffer):
             place = writer.places[id(param)]

@@ -1,29 +1,38 @@
 """Code of statements.
 
-An outermost parallel loop that cannot fail is one for OpenMP, where the compiler is asked for it;
-else every kind of loop is a plain one. Blocks become their bodies. ``write`` recurses, so whoever
-calls it holds the guard of ``deep_recursion``.
+An outermost parallel loop that cannot fail is one for OpenMP, where the compiler is asked for it,
+and in a model one for the host's pool; else every kind of loop is a plain one. Blocks become their
+bodies. ``write`` recurses, so whoever calls it holds the guard of ``deep_recursion``.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from irkit.codegen.c import helpers
+from irkit.codegen.c.buffer_sizes import constant_size, strides
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
+from irkit.codegen.c.parallel_regions import HOST_FAILED, declare_region
 from irkit.codegen.c.types import memory_type, value_type
-from irkit.codegen.c.writer import ATOM, PLUS, BufferPointer, Code, FunctionWriter, used
+from irkit.codegen.c.writer import (
+    ATOM,
+    PLUS,
+    UNARY,
+    BufferPointer,
+    Code,
+    FunctionWriter,
+    captured,
+    used,
+    without_unused,
+)
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.codegen.warp_barrier import WarpBarrier
 from irkit.core import IRKitError, any_node
 from irkit.ir import (
-    I64,
     Allocate,
     Assert,
     Block,
-    Buffer,
     Evaluate,
     Expr,
     For,
@@ -106,6 +115,10 @@ def _for(writer: FunctionWriter, node: For) -> None:
     if node.kind == "parallel" and outer:
         writer.parallel = False
         if not any_node(node.body, (Assert, Allocate)):
+            if writer.source.hosted:
+                _region(writer, node, begin, end, name)
+                writer.parallel = outer
+                return
             before = len(writer.lines)
             directive = f"#pragma omp parallel for{_worth(writer, node)}"
             # Without OpenMP nothing else may use what the clause does.
@@ -118,12 +131,33 @@ def _for(writer: FunctionWriter, node: For) -> None:
     writer.parallel = outer
 
 
-def _worth(writer: FunctionWriter, node: For) -> str:
-    """Return the clause for a loop that runs on several threads only if it has work enough."""
+def _region(writer: FunctionWriter, node: For, begin: Code, end: Code, name: str) -> None:
+    """Write a loop as a function that a pool of the host's can run, and its call."""
+    worth, kind = _condition(writer, node), value_type(node.var.dtype)
+    first, last = writer.name(f"{name}_first"), writer.name(f"{name}_last")
+    depth, writer.depth = writer.depth, 1
+    head = f"for ({kind} {name} = ({kind}){first}; {name} < ({kind}){last}; ++{name})"
+    with captured(writer) as lines, writer.block(head):
+        write(writer, node.body)
+    writer.depth = depth
+    kept, _ = without_unused(lines)
+    call = declare_region(writer, kept, first, last)
+    bounds = f"(int64_t){begin.within(UNARY)}, (int64_t){end.within(UNARY)}"
+    writer.fail(f"irkit_parallel({bounds}, {worth or 1}, {call})", HOST_FAILED)
+
+
+def _condition(writer: FunctionWriter, node: For) -> str:
+    """Return the condition under which a loop has work enough for several threads; "" if always."""
     least = least_work(node)
     if not least:
         return ""
-    return f" if ({evaluate(writer, stored_values(node)).within(ATOM)} >= {float(least)!r})"
+    return f"{evaluate(writer, stored_values(node)).within(ATOM)} >= {float(least)!r}"
+
+
+def _worth(writer: FunctionWriter, node: For) -> str:
+    """Return the clause for a loop that runs on several threads only if it has work enough."""
+    condition = _condition(writer, node)
+    return f" if ({condition})" if condition else ""
 
 
 def _block(writer: FunctionWriter, node: Block) -> None:
@@ -174,7 +208,7 @@ def _let(writer: FunctionWriter, node: Let) -> None:
 def _in_kernel(writer: FunctionWriter, node: Allocate) -> None:
     """Allocate memory of a kernel: of the block if it is shared, else of the thread."""
     buffer, dialect = node.buffer, writer.source.dialect
-    size = _size(buffer)
+    size = constant_size(buffer)
     if size is None:
         raise IRKitError(
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
@@ -207,7 +241,7 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
         return
     buffer = node.buffer
     with writer.block(""):
-        size = _size(buffer)
+        size = constant_size(buffer)
         rules = memory_scope(buffer.scope)
         if rules is None:
             raise IRKitError(f"there is no memory scope {buffer.scope!r}", span=buffer.span)
@@ -236,15 +270,6 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
         _on_heap(writer, node, size, align)
 
 
-def _size(buffer: Buffer) -> int | None:
-    """Return the number of elements of a buffer, if it is constant."""
-    if buffer.strides is not None:
-        return as_int(strided_count(buffer.shape, buffer.strides))
-    dims = [as_int(dim) for dim in buffer.shape]
-    known = [max(dim, 0) for dim in dims if dim is not None]
-    return math.prod(known) if len(known) == len(dims) else None
-
-
 def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: int) -> None:
     buffer = node.buffer
     kind = memory_type(buffer.dtype)
@@ -263,7 +288,7 @@ def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: in
     writer.line(
         f"{slot} = {helpers.allocate(writer.source)}({count}, {buffer.dtype.bytes}, {align});"
     )
-    fail(writer, f"!{slot}", OUT_OF_MEMORY)
+    writer.fail(f"!{slot}", OUT_OF_MEMORY)
     writer.open += 1
     name = writer.name(buffer.name)
     writer.line(f"{kind} *const {name} = {slot};")
@@ -272,32 +297,6 @@ def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: in
     writer.open -= 1
     writer.line(f"free({slot});")
     writer.line(f"{slot} = NULL;")
-
-
-def strides(writer: FunctionWriter, buffer: Buffer) -> tuple[int | str, ...]:
-    """Return the distance between neighbours along each dimension, in elements."""
-    if buffer.strides is not None:
-        return tuple(_extent(writer, stride) for stride in buffer.strides)
-    found: list[int | str] = []
-    step: int | str = 1
-    for dim in buffer.shape[:0:-1]:
-        found.append(step)
-        size = _extent(writer, dim)
-        if isinstance(step, int) and isinstance(size, int):
-            step = step * size
-        else:
-            step = writer.variable(I64, Code(f"(int64_t){step} * {size}"), "stride").text
-    return tuple(reversed([*found, step][: buffer.rank]))
-
-
-def _extent(writer: FunctionWriter, dim: Expr) -> int | str:
-    known = as_int(dim)
-    if known is not None:
-        return known
-    value = _value(writer, dim)
-    if value.text.isidentifier():
-        return value.text
-    return writer.variable(I64, value, "extent").text
 
 
 def _view(writer: FunctionWriter, node: View) -> None:
@@ -333,7 +332,7 @@ def _assert(writer: FunctionWriter, node: Assert) -> None:
             span=node.span,
         )
     if not node.values or writer.record is None:
-        fail(writer, f"!({holds.text})", number)
+        writer.fail(f"!({holds.text})", number)
         return
     with writer.block(f"if (!({holds.text}))"):
         with writer.block(f"if ({writer.record} && {writer.record}[0] == 0)"):
@@ -344,23 +343,7 @@ def _assert(writer: FunctionWriter, node: Assert) -> None:
                     f"{writer.record}[{place}] = (int64_t)({evaluate(writer, value).text});"
                 )
             writer.forget_since(start)
-        leave(writer, number)
-
-
-def fail(writer: FunctionWriter, cond: str, status: int) -> None:
-    """Leave the function with a status if a condition holds."""
-    with writer.block(f"if ({cond})"):
-        leave(writer, status)
-
-
-def leave(writer: FunctionWriter, status: int) -> None:
-    """Write the exit with a status, past the end if memory has to be freed there."""
-    if not writer.open:
-        writer.line(f"return {status};")
-        return
-    writer.jumps = True
-    writer.line(f"status = {status};")
-    writer.line("goto leave;")
+        writer.leave(number)
 
 
 def _warp_barrier(writer: FunctionWriter, node: WarpBarrier) -> None:

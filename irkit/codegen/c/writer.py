@@ -12,8 +12,8 @@ from irkit.codegen.dialect import C11, Dialect, Space
 from irkit.core import IRKitError, Target, UniqueNames
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_DECLARATION = re.compile(
+WORD = re.compile(r"[A-Za-z_]\w*")
+DECLARATION = re.compile(
     r" *(?:const |_Alignas\(\d+\) )?(?:__\w+ )?(?:const )?\w+ (?:\*const |\*)?(\w+)(?: = |\[\d+\];)"
 )
 # Levels of C's operators: what binds tighter is larger.
@@ -54,7 +54,10 @@ class BufferPointer(msgspec.Struct, frozen=True):
 
 
 class SourceText:
-    """What the functions of a file share: types of vectors, helper functions."""
+    """What the functions of a file share: types of vectors, helper functions.
+
+    ``hosted`` lets a pool of the host's run the bodies of parallel loops, which are ``regions``.
+    """
 
     def __init__(
         self,
@@ -62,8 +65,12 @@ class SourceText:
         lines: Mapping[int, int] | None = None,
         ir: str = "",
         dialect: Dialect = C11,
+        *,
+        hosted: bool = False,
     ) -> None:
         self.target = target
+        self.hosted = hosted
+        self.regions: list[str] = []
         self.dialect = dialect
         self.types: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
@@ -137,6 +144,7 @@ class FunctionWriter:
         self.jumps = False
         self.stack_bytes = 0
         self.noalias = True
+        self.declared_params: list[str] = []
         self.parallel = True
         self.record: str | None = None
         self.block_memory: list[str] = []
@@ -163,6 +171,20 @@ class FunctionWriter:
         number = None if self.source.lines is None else self.source.lines.get(id(stmt))
         if number is not None:
             self.lines.append(f'#line {number} "{self.source.ir}"')
+
+    def fail(self, cond: str, status: int) -> None:
+        """Leave the function with a status if a condition holds."""
+        with self.block(f"if ({cond})"):
+            self.leave(status)
+
+    def leave(self, status: int) -> None:
+        """Write the exit with a status, past the end if memory has to be freed there."""
+        if not self.open:
+            self.line(f"return {status};")
+            return
+        self.jumps = True
+        self.line(f"status = {status};")
+        self.line("goto leave;")
 
     def begin_statement(self) -> None:
         """Forget the values of the previous statement."""
@@ -233,7 +255,7 @@ def captured(writer: FunctionWriter) -> Generator[list[str], None, None]:
 
 def used(lines: list[str]) -> list[str]:
     """Return statements that use the names which lines declare."""
-    found = (_DECLARATION.match(line) for line in lines)
+    found = (DECLARATION.match(line) for line in lines)
     return [f"(void){declared[1]};" for declared in found if declared is not None]
 
 
@@ -242,8 +264,8 @@ def without_unused(lines: list[str]) -> tuple[list[str], set[str]]:
     words in them."""
     kept, words = list[str](), set[str]()
     for line in reversed(lines):
-        declared = _DECLARATION.match(line)
+        declared = DECLARATION.match(line)
         if declared is None or declared[1] in words:
             kept.append(line)
-            words.update(_WORD.findall(line))
+            words.update(WORD.findall(line))
     return kept[::-1], words

@@ -43,6 +43,13 @@ class Dim(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64))
 
 
+VERSION = 3
+Body = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+Parallel = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, Body, ctypes.c_void_p
+)
+
+
 class Options(ctypes.Structure):
     _fields_ = (
         ("struct_size", ctypes.c_size_t),
@@ -50,6 +57,8 @@ class Options(ctypes.Structure):
         ("weights", ctypes.c_void_p),
         ("weights_size", ctypes.c_size_t),
         ("weights_file", ctypes.c_char_p),
+        ("parallel", Parallel),
+        ("parallel_context", ctypes.c_void_p),
     )
 
 

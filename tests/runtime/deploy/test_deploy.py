@@ -14,7 +14,7 @@ from irkit.graph import arrays_of, interpret, parse
 from irkit.runtime import Model, build_library, write_sources
 from tests.codegen.c.build import COMPILERS, needs_compiler
 from tests.runtime import models
-from tests.runtime.deploy.dlpack import CModel, Options, tensor
+from tests.runtime.deploy.dlpack import VERSION, CModel, Options, tensor
 
 pytestmark = needs_compiler
 STRICT = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
@@ -107,17 +107,17 @@ def test_options_are_checked_when_a_model_is_made(
     library: Path, tmp_path: Path, model: Model
 ) -> None:
     size = ctypes.sizeof(Options)
-    assert "struct_size" in CModel(library, "mlp", Options(size - 1, 2)).error
-    assert "version 1; expected 2" in CModel(library, "mlp", Options(size, 1)).error
-    missing = CModel(library, "mlp", Options(size, 2, None, 0, b"/nowhere/weights"))
+    assert "struct_size" in CModel(library, "mlp", Options(size - 1, VERSION)).error
+    assert "version 1; expected 3" in CModel(library, "mlp", Options(size, 1)).error
+    missing = CModel(library, "mlp", Options(size, VERSION, None, 0, b"/nowhere/weights"))
     assert missing.code == 3
     assert "cannot be opened" in missing.error
     file = tmp_path / "weights.bin"
     file.write_bytes(bytes(model.contents.params)[:-1])
-    short = CModel(library, "mlp", Options(size, 2, None, 0, str(file).encode()))
+    short = CModel(library, "mlp", Options(size, VERSION, None, 0, str(file).encode()))
     assert "is not the file of weights" in short.error
     file.write_bytes(bytes(model.contents.params))
-    right = CModel(library, "mlp", Options(size, 2, None, 0, str(file).encode()))
+    right = CModel(library, "mlp", Options(size, VERSION, None, 0, str(file).encode()))
     assert right.code == 0
     x = models.some_input()
     inside = CModel(library, "mlp")

@@ -212,13 +212,20 @@ static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const
     if (!arena && !shared) atomic_flag_clear(&model->busy);
     if (!arena) return irkit_fail(NAME_NO_MEMORY, "no memory for intermediate values");
     int32_t call = 0;
+    const irkit_pool *const before = irkit_host;
+    irkit_host = model->pool.run ? &model->pool : NULL;
     const int32_t status =
         irkit_execute(data, data + IRKIT_INPUTS, model->weights, arena, sizes, &call);
+    irkit_host = before;
     if (shared) free(arena);
     else atomic_flag_clear(&model->busy);
     if (!status) return NAME_OK;
     if (status == -1) {
         return irkit_fail(NAME_NO_MEMORY, "no memory in kernel %s", irkit_calls[call].node);
+    }
+    if (status == -2) {
+        return irkit_fail(NAME_FAILED, "the host's pool did not run kernel %s",
+                          irkit_calls[call].node);
     }
     return irkit_fail(NAME_FAILED, "kernel %s stopped at assertion %d: %s", irkit_calls[call].node,
                       (int)status, irkit_calls[call].stops[status - 1]);

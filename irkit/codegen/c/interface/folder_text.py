@@ -58,7 +58,8 @@ int main(int argc, char **argv) {
     const DLTensor *in[MOST];
     DLTensor *out[MOST];
     int64_t *found[MOST];
-    NAME_options options = {sizeof options, NAME_VERSION, NULL, 0, argc > 1 ? argv[1] : NULL};
+    NAME_options options = {.struct_size = sizeof options, .version = NAME_VERSION};
+    if (argc > 1) options.weights_file = argv[1];
     NAME *model = NULL;
     if (NAME_input_count() > MOST || NAME_output_count() > MOST) return 1;
     if (NAME_create(&model, &options)) {

@@ -49,7 +49,7 @@ typedef struct {
 #define NAME_API __attribute__((visibility("default")))
 #endif
 
-#define NAME_VERSION 2 /* of this interface */
+#define NAME_VERSION 3 /* of this interface */
 
 typedef struct NAME NAME;
 
@@ -59,6 +59,12 @@ typedef struct {
     const void *weights;      /* aligned to 64 bytes and kept while the model lives, or null */
     size_t weights_size;      /* NAME_weights_size(), if weights are given */
     const char *weights_file; /* read instead of the weights inside, or null */
+    /* The host's pool, or null: it calls body(data, i, j) for parts of the iterations from begin up
+     * to end, in any order and in any threads, each once, and returns 0 when all have returned.
+     * A run calls it from its own thread, and several may do so at once. */
+    int (*parallel)(void *context, int64_t begin, int64_t end,
+                    int (*body)(void *data, int64_t begin, int64_t end), void *data);
+    void *parallel_context;
 } NAME_options;
 
 typedef struct {

@@ -17,6 +17,7 @@ struct NAME {
     unsigned char *arena;
     size_t arena_size;
     atomic_flag busy;
+    irkit_pool pool;
     char message[256];
     atomic_flag telling;
 };
@@ -91,6 +92,7 @@ int NAME_create(NAME **model, const NAME_options *options) {
     if (!made) return irkit_fail(NAME_NO_MEMORY, "no memory for the model");
     atomic_flag_clear(&made->busy);
     atomic_flag_clear(&made->telling);
+    if (options) made->pool = (irkit_pool){options->parallel, options->parallel_context};
     made->arena_size = IRKIT_FIRST_ARENA;
     made->arena = irkit_aligned(made->arena_size);
     int code = NAME_OK;

@@ -59,7 +59,7 @@ def emit_interface(
     renamed = {func.name: f"kernel_{place}_{func.name}" for place, func in enumerate(functions)}
     funcs = [func.replace(name=renamed[func.name]) for func in functions]
     title, file = f"the model {name}", f"{name}.c"
-    kernels = emit_c(funcs, target, static=True, title=title, file=file)
+    kernels = emit_c(funcs, target, static=True, title=title, file=file, hosted=True)
     run = Execution(plan, dict(zip(renamed, funcs, strict=True)))
     is_open = isinstance(plan.arena_bytes, str)
     arena = run.size(plan.arena_bytes, "(sizes)") if is_open else f"{max(int(plan.arena_bytes), 1)}"
