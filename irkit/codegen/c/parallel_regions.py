@@ -15,7 +15,7 @@ typedef struct {
     int (*run)(void *context, int64_t begin, int64_t end, irkit_body body, void *data);
     void *context;
 } irkit_pool;
-static _Thread_local const irkit_pool *irkit_host;
+static _Thread_local const irkit_pool *irkit_host __attribute__((unused));
 """
 """Declarations that every model has; its run sets ``irkit_host``."""
 
@@ -67,7 +67,8 @@ def declare_region(writer: FunctionWriter, body: list[str], first: str, last: st
     source = writer.source
     number = len(source.regions)
     words = {word for line in body for word in WORD.findall(line)}
-    types = {name: kind for name, kind in _declared(writer).items() if name in words}
+    words -= _declared(body).keys()
+    types = {name: kind for name, kind in _reachable(writer).items() if name in words}
     roots = [_root(writer, name) for name, kind in types.items() if kind.endswith("*")]
     alias = "restrict " if writer.noalias and len(set(roots)) == len(roots) else ""
     fields = "".join(f"    {kind}{_gap(kind)}{name};\n" for name, kind in types.items())
@@ -93,19 +94,26 @@ def declare_region(writer: FunctionWriter, body: list[str], first: str, last: st
     return f"irkit_region{number}, {data}"
 
 
-def _declared(writer: FunctionWriter) -> dict[str, str]:
+def _reachable(writer: FunctionWriter) -> dict[str, str]:
     """Return the type of each name that the function has declared so far."""
     found: dict[str, str] = {}
     for param in writer.declared_params:
         name = param.replace("*", " ").split()[-1]
         pointer = _POINTER.match(param)
         found[name] = pointer[1] if pointer else param[: -len(name)].strip()
-    for line in writer.lines:
+    return found | _declared(writer.lines)
+
+
+def _declared(lines: list[str]) -> dict[str, str]:
+    """Return the types of the names that lines declare. But for the lanes of loops over them, a
+    name stands for one thing in a function."""
+    found: dict[str, str] = {}
+    for line in lines:
         loop, declared = _LOOP.match(line), DECLARATION.match(line)
         if loop is not None:
             found[loop[2]] = loop[1]
         elif declared is not None:
-            found[declared[1]] = _type(line, declared[1])
+            found[declared[1]] = _type(line[: declared.start(1)], line[declared.end(1) :])
     return found
 
 
@@ -117,9 +125,8 @@ def _root(writer: FunctionWriter, name: str) -> str:
     return name
 
 
-def _type(line: str, name: str) -> str:
-    """Return the type in a line that declares a name, of an array that of a pointer to it."""
-    before, _, after = line.strip().partition(name)
+def _type(before: str, after: str) -> str:
+    """Return the type that stands before a name, of an array that of a pointer to it."""
     kind = re.sub(r"_Alignas\(\d+\) ", "", before).strip()
     if kind.endswith("*const"):
         return kind.removesuffix("const")

@@ -31,9 +31,10 @@ class CLibrary:
         compiler: str = "",
         level: str = "-O1",
         target: Target | None = None,
+        hosted: bool = False,
     ) -> None:
         source, library = folder / "kernels.c", folder / "kernels.so"
-        source.write_text(emit_c(funcs, target or Target("c")))
+        source.write_text(emit_c(funcs, target or Target("c"), hosted=hosted))
         command = [compiler or COMPILERS[0], *FLAGS, level, "-o", library, source, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr[:4000]

@@ -72,7 +72,9 @@ def test_random_programs_give_what_the_interpreter_gives(lowered: bool, tmp_path
     funcs = drawn(EXAMPLES, 11 + lowered)
     if lowered:
         funcs = [DEFAULT.run(func) for func in funcs]
-    library = CLibrary(funcs, tmp_path)
+    # As in a model, whose parallel loops are functions.
+    library = CLibrary(funcs, tmp_path, hosted=lowered)
+    assert ("irkit_region0" in (tmp_path / "kernels.c").read_text()) == lowered
     for func in funcs:
         for number in (1, 2):
             args = arguments(func, seed=number)
@@ -146,7 +148,8 @@ def test_many_random_programs_build_by_every_compiler(compiler: str, tmp_path: P
             funcs = [DEFAULT.run(func) for func in funcs]
         folder = tmp_path / f"{number}"
         folder.mkdir()
-        library = CLibrary(funcs, folder, compiler=compiler, level="-O2")
+        hosted = number in (1, 2)
+        library = CLibrary(funcs, folder, compiler=compiler, level="-O2", hosted=hosted)
         for func in funcs:
             args = arguments(func, seed=3)
             expected = outcome(lambda *a, f=func: interpret(f, *a), args)
