@@ -65,6 +65,7 @@ MODULES = (
     "overview/labels.js",
     "overview/comparison.js",
     "overview/overview.js",
+    "diff/answers.js",
     "main.js",
 )
 """The modules of the page; each imports only earlier ones, and the last the source of data."""

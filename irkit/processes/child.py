@@ -33,6 +33,7 @@ from irkit.processes.tracebacks import dumped_traceback
 
 _T = TypeVar("_T")
 _GRACE = 10.0  # seconds beyond the limit: normally the child interrupts itself.
+_START_GRACE = 120.0  # seconds more for the first call: the limit is on the call, not on the start.
 _START = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); \
 import sys, json; sys.path[:] = json.loads(sys.argv[1])['path']; \
 from irkit.processes.child_main import serve; serve(sys.argv[1])"
@@ -58,6 +59,7 @@ class _Process:
     ) -> None:
         self.limits, self.outer = limits, outer
         self.killed = False
+        self.ready = False
         self.log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 -- open as long as the process
         self.log.truncate(REPORT_BYTES)
         self.log.seek(REPORT_BYTES)
@@ -71,7 +73,8 @@ class _Process:
         assert self.popen.stdout is not None
         timer: threading.Timer | None = None
         if self.limits.seconds is not None:
-            timer = threading.Timer(self.limits.seconds + _GRACE, self._kill)
+            grace = _GRACE if self.ready else _START_GRACE
+            timer = threading.Timer(self.limits.seconds + grace, self._kill)
             timer.daemon = True
             timer.start()
         try:
@@ -85,6 +88,7 @@ class _Process:
             if timer is not None:
                 timer.cancel()
                 timer.join()
+        self.ready = True
         if reply.halted:  # The state of the process is unknown.
             what = self.limits.exceeded(reply.halted)
             raise ChildDied(reply.halted, what, reply.traceback, report=self.report())

@@ -1,6 +1,7 @@
 """Calls in a child process: limits, threads, and the end of the process."""
 
 import ctypes
+import importlib
 import math
 import os
 import statistics
@@ -141,3 +142,14 @@ def test_a_child_whose_owner_is_collected_ends() -> None:
             return
         time.sleep(0.02)
     pytest.fail("the process is still there")
+
+
+def test_the_limit_is_on_the_call_and_not_on_the_start_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.6)\ndef double(number):\n    return 2 * number\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("irkit.processes.child._GRACE", 0.1)
+    double = importlib.import_module("slow_to_import").double
+    with Child(Limits(seconds=0.2)) as child:
+        assert child.call(double, 21) == 42

@@ -1,5 +1,6 @@
 // The page: puts its parts together. The address alone determines what is shown.
 
+import { Answers } from "./diff/answers.js";
 import { RunJobs } from "./jobs/run_jobs.js";
 import { Beside, pairMark, pairNote } from "./panels/beside.js";
 import { connect } from "./navigation/controls.js";
@@ -35,7 +36,8 @@ class Page {
     this.waiting = new Waiting(source, this);
     this.passes = new PassList((step) => this.moves.goStep(step), (step) => this.moves.goOther(step));
     this.beside = new Beside(source);
-    this.view = new DiffView(source, { onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
+    this.answers = new Answers(this);
+    this.view = new DiffView(source, { answers: this.answers, onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
     this.details = new Details({ kernelsAt: (place) => [...(this.run.infos?.values() ?? [])].filter((each) => each.sources?.includes(place)).map((each) => each.name), onKernel: (name) => this.moves.goKernel(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
@@ -96,6 +98,7 @@ class Page {
     byId("problem")?.remove();
     if (problem) { problem.id = "problem"; byId("body").before(problem); }
     this.beside.forget();
+    this.answers.forget();
     if (!old) this.checkLink();
     this.settle(!old);
     if (!this.run.steps.length) {
@@ -138,7 +141,7 @@ class Page {
   }
 
   async showAll() {
-    this.expect();
+    this.answers.expect();
     fillRuns(this.overview.runs, this.place);
     fillFunctions(this.run, this.place.fn);
     if (this.isOverview || !this.ready) this.showFrame();
@@ -267,7 +270,7 @@ class Page {
     if (!this.ready) return;
     const { run, step } = this.place;
     if (this.isOverview) return;
-    this.expect();
+    this.answers.expect();
     if (this.step.status === "failed" || (this.isText && this.step.remarks)) this.openDetails();
     this.showFrame();
     this.passes.choose(step);
@@ -285,12 +288,7 @@ class Page {
     this.showLine();
     this.runJobs.show();
     await shown;
-  }
-
-  // Request the difference first: it is on its way while the page draws the rest.
-  expect() {
-    const { show, beside, names, blame } = this.place;
-    if (this.run.steps.length && !show && beside === null && !blame) this.view.expect(...this.states(), names);
+    this.answers.prepareAround(step);
   }
 
   get shows() { return viewsOf(this); }

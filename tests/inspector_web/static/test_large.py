@@ -147,14 +147,21 @@ def test_long_lines_are_scrolled_along_in_step_or_wrapped(watch: Watch, tmp_path
         expect(page.locator(".lines.along")).to_have_count(0)
 
 
-def test_a_difference_is_asked_for_once(watch: Watch, tmp_path: Path) -> None:
+def test_a_difference_is_asked_for_once_and_that_of_the_next_pass_ahead(
+    watch: Watch, tmp_path: Path
+) -> None:
     with served(opened(matmul_trace(tmp_path))) as at:
         page = watch().page
-        page.goto(f"{at.address}#step=7")
-        page.wait_for_selector(".lines")
         asked: list[str] = []
         page.on("request", lambda sent: asked.append(sent.url))
+        with page.expect_request(lambda sent: "left=0.8.b" in sent.url):
+            page.goto(f"{at.address}#step=7")
+        page.wait_for_selector(".lines")
         page.locator(".pass", has_text="narrow-indices").click()
         expect(page.locator("#view")).to_contain_text("i32(64)")
-        assert len([url for url in asked if "/api/diff" in url]) == 1
+        page.keyboard.press("k")
+        expect(page.locator("#to")).to_have_text("flatten-buffers")
+        differences = [url for url in asked if "/api/diff" in url]
+        assert any("left=0.8.b" in url for url in differences)
+        assert len(set(differences)) == len(differences)
         assert not [url for url in asked if "/api/lines" in url]

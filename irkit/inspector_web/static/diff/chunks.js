@@ -1,19 +1,20 @@
 // Rows in chunks. Up to some thousands, all are filled, so that the browser's own search finds them:
-// the first at once, and the others once those are on the screen.
+// those of the window at once, and the others once those are on the screen.
 // Above, only chunks near the visible part are filled; far above, only one page of rows is shown at a
 // time, because browsers do not draw elements that are taller than some million pixels.
 
 import { el, fill } from "../dom.js";
 import { rowsBetween } from "./rows.js";
 
-const CHUNK = 50;
-const FIRST = 3;
+const CHUNK = 25;
+const firstOnes = () => Math.ceil(innerHeight / ROW / CHUNK);
 const AT_ONCE = 20000;
 const PAGE = 200000;
-const HELD = 240;
+const HELD = 480;
 const ROW = 20;
 const NEAR = "1200px";
 const PAUSE = 40;
+const SHOWN = 60;
 
 export class Chunks {
   // `make` returns the HTML of rows as a list; `onFilled` is called with a chunk once it is filled.
@@ -37,10 +38,10 @@ export class Chunks {
     for (let at = begin; at < end; at += CHUNK) chunks.push(this.empty(at, Math.min(end, at + CHUNK)));
     this.chunks = chunks;
     if (this.isLarge) await this.fill(chunks[0]);
-    else await this.fillFrom(0, FIRST);
+    else await this.fillFrom(0, this.first = firstOnes());
     fill(this.table, this.pager(begin, end), ...chunks, this.pager(begin, end));
     if (this.isLarge) this.observe();
-    else this.later = setTimeout(() => this.finish().catch(() => null));
+    else this.later = setTimeout(() => this.finish().catch(() => null), SHOWN);
   }
 
   close() {
@@ -72,7 +73,7 @@ export class Chunks {
     if (this.isLarge) return Promise.resolve();
     clearTimeout(this.later);
     const { chunks } = this;
-    this.finishing ??= this.fillFrom(FIRST).then(() => { if (chunks.length > FIRST) this.onFilled(); });
+    this.finishing ??= this.fillFrom(this.first).then(() => { if (chunks.length > this.first) this.onFilled(); });
     return this.finishing;
   }
 

@@ -9,8 +9,9 @@ const UNFOLD = 40;
 const MOST_AT_ONCE = 20000;
 
 export class DiffView {
-  constructor(source, { onLine, onChange, view = byId("view") }) {
+  constructor(source, { onLine, onChange, answers = source, view = byId("view") }) {
     this.source = source;
+    this.answers = answers;
     this.onLine = onLine;
     this.onChange = onChange;
     this.view = view;
@@ -32,21 +33,6 @@ export class DiffView {
     this.onChange();
   }
 
-  // Request a difference that will be shown, before the page draws what stands around it.
-  expect(left, right, names) {
-    const key = `${left} ${right} ${Boolean(names)}`;
-    if (this.expected?.key === key) return;
-    const coming = this.source.diff(left, right, names);
-    coming.catch(() => null);  // Whoever shows it hears of that.
-    this.expected = { key, coming };
-  }
-
-  diff(left, right, names) {
-    const { expected } = this;
-    this.expected = null;
-    return expected?.key === `${left} ${right} ${Boolean(names)}` ? expected.coming : this.source.diff(left, right, names);
-  }
-
   // Show the difference of two states; a response that comes too late is dropped.
   async show(left, right, options) {
     const mine = ++this.shown;
@@ -57,7 +43,7 @@ export class DiffView {
       if (mine === this.shown) fill(this.view, el("p", { class: "empty", role: "status" }, "Comparing…"));
     }, 200);
     try {
-      const answer = await this.diff(left, right, options.names);
+      const answer = await this.answers.diff(left, right, options.names);
       const blame = options.blame ? await this.source.blame(right, () => mine === this.shown) : null;
       if (mine !== this.shown) return;
       this.load(answer, left, right, options, blame);
@@ -167,9 +153,11 @@ export class DiffView {
     const deep = /^ */.exec(text)[0].length;
     const indent = deep ? `<span class="in">${text.slice(0, deep)}</span>` : "";
     const changed = row.kind !== "same";
-    const sign = moved ? '<span class="visually-hidden">moved </span>⇅' : changed ? (side === "left" ? "−" : "+") : " ";
+    // Most rows are equal ones: each element less in them is a layer less to lay out and to draw.
+    const said = moved ? '<span class="visually-hidden">moved </span>⇅' : side === "left" ? "−" : "+";
+    const sign = changed || moved ? `<span class="sign">${said}</span>` : "";
     const kind = moved ? " moves" : changed ? (side === "left" ? " gone" : " come") : "";
-    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}"><span class="sign">${sign}</span>${indent}${shortDigests(text.slice(deep))}</span>`;
+    return `<span role="cell" class="code${kind} d${Math.min(24, deep >> 2)}">${sign}${indent}${shortDigests(text.slice(deep))}</span>`;
   }
 
   blameHtml(row) {
