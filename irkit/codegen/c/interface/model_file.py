@@ -76,6 +76,7 @@ def emit_interface(
         f"#define IRKIT_DIMS {len(plan.dims)}",
         f"#define IRKIT_SIZES {len(plan.size_names)}",
         f"#define IRKIT_STATES {len(plan.state)}",
+        "#define IRKIT_MEASURED (-2) /* a dimension that the run finds is refused */",
         tables(plan, name),
         run.computed(),
         run.executed(),
