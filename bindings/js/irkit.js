@@ -143,6 +143,11 @@ export class Model {
     }
     const steps = plan.measured.flatMap((each) => [each, ...each.steps]);
     const names = [...plan.dims, ...plan.sizes, ...steps].map((each) => each.name);
+    // Loops in which a size is measured store the number of their iteration behind.
+    plan.regions.forEach((region, at) => {
+      const inside = ({ after }) => region.begin <= after && after < region.end;
+      if (region.type === "Repeat" && plan.measured.some(inside)) names.push(`iteration ${at}`);
+    });
     const place = this.#take(ALIGNMENT, 8 * Math.max(1, names.length));
     const table = () => new BigInt64Array(this.#memory.buffer, place, names.length);
     plan.dims.forEach(({ name }, at) => (table()[at] = BigInt(bound.get(name))));

@@ -64,7 +64,7 @@ from irkit.codegen.executor_plan import (
     TensorSpec as TensorSpec,
     control_flow as control_flow,
     evaluate_sizes as evaluate_sizes,
-    measured_refusal as measured_refusal,
+    iteration_of as iteration_of,
     refusal as refusal,
 )
 from irkit.codegen.llvm.builder.exits import (
@@ -133,6 +133,10 @@ from irkit.codegen.llvm.statements.clocks import (
 from irkit.codegen.plan_text import (
     PlanLine as PlanLine,
     plan_lines as plan_lines,
+)
+from irkit.codegen.run_refusals import (
+    measured_refusal as measured_refusal,
+    undefined_state as undefined_state,
 )
 from irkit.codegen.size_arithmetic import (
     SizeArithmetic as SizeArithmetic,

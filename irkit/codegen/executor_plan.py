@@ -126,7 +126,7 @@ class Repeat(msgspec.Struct, frozen=True, tag=True):
     number of rows.
 
     ``enter`` are copies before the first iteration, of the condition and the state; ``carry`` those
-    after each, then ``rows``.
+    after each, then ``rows``. ``name`` is that of the graph node.
     """
 
     begin: int
@@ -137,6 +137,7 @@ class Repeat(msgspec.Struct, frozen=True, tag=True):
     enter: tuple[Copy, ...]
     carry: tuple[Copy, ...]
     rows: tuple[RowCopy, ...] = ()
+    name: str = ""
 
 
 Region = Branch | Repeat
@@ -206,7 +207,24 @@ class ExecutorPlan(msgspec.Struct, frozen=True):
         executor reads."""
         before = (*(dim.name for dim in self.dims), *(step.name for step in self.sizes))
         own = [(each.name, *(step.name for step in each.steps)) for each in self.measured]
-        return (*before, *(name for names in own for name in names))
+        loops = [iteration_of(number) for number in self.measuring_loops]
+        return (*before, *(name for names in own for name in names), *loops)
+
+    @property
+    def measuring_loops(self) -> tuple[int, ...]:
+        """Return the numbers of the loops in which a dimension is measured, outer ones first: an
+        error says in which iteration of these it was."""
+        return tuple(
+            number
+            for number, region in enumerate(self.regions)
+            if isinstance(region, Repeat)
+            and any(region.begin <= size.after < region.end for size in self.measured)
+        )
+
+
+def iteration_of(region: int) -> str:
+    """Return the name of the size that is the number of the iteration of a loop, from 0."""
+    return f"iteration of region {region}"
 
 
 FlowKind = Literal["call", "measure", "if", "else", "loop", "end"]
@@ -239,22 +257,6 @@ def control_flow(plan: ExecutorPlan) -> Iterator[FlowEvent]:
             yield "call", at
             for size in measured.get(at, ()):
                 yield "measure", size
-
-
-def measured_refusal(
-    measured: Sequence[MeasuredSize], status: int, sizes: Mapping[str, int]
-) -> str:
-    """Return the message for a run that ended at a measured dimension: ``status`` is the number of
-    the dimension, from 1, and above 32 bits that of its step that refuses it, or 0. ``sizes`` are
-    those that the run has stored."""
-    each = measured[(status & 0xFFFFFFFF) - 1]
-    if status >> 32:
-        return f"with the rows of {each.what}, {refusal(each.steps[(status >> 32) - 1])}"
-    room = each.most if isinstance(each.most, int) else sizes[each.most]
-    return (
-        f"{each.what} makes {sizes[each.name]} rows, and has room for {room}: the size of its "
-        "outputs depends on data, and is limited"
-    )
 
 
 def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[str, int]:

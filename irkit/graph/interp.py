@@ -205,7 +205,12 @@ class _Machine:
         made, goes_on = 0, bool(scope[step.cond])
         while goes_on and made < most:
             given: list[Result] = [np.array(made, np.int64), *state, *others]
-            found = self._call(target, self._called(None, bind, scope), given)
+            try:
+                found = self._call(target, self._called(None, bind, scope), given)
+            except IRKitError as error:
+                name = (bind.span and bind.span.name) or bind.var.name
+                error.message += f", in iteration {made} of loop {name!r}"
+                raise
             again, *found = cast("tuple[Result, ...]", found)
             state, goes_on = found[: len(state)], bool(again)
             for each, row in zip(rows, found[len(state) :], strict=True):

@@ -118,9 +118,6 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             "C source has no kernels of backends",
             hint="Compile it without backends, or for native code.",
         )
-    if target.kind == "c" and plan.measured:
-        whose = ", ".join(dict.fromkeys(size.what for size in plan.measured))
-        raise IRKitError(f"C source has no sizes that only the run finds, and needs them: {whose}")
     objects: list[bytes] = []
     functions: list[PrimFunc] = []
     work: dict[str, Work] = {}

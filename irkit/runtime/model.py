@@ -19,6 +19,7 @@ from irkit.codegen import (
     TensorSpec,
     measured_refusal,
     symbol,
+    undefined_state,
 )
 from irkit.core import ALIGNMENT, DTypeError, InputError, IRKitError, ShapeError
 from irkit.graph import StatePair
@@ -238,18 +239,20 @@ class Model:
 
     def _fail(self, status: int, sizes: CallSizes) -> NoReturn:
         if status < 0:
-            raise IRKitError(measured_refusal(self.plan.measured, -status, sizes.values()))
-        call = self.plan.calls[(status >> 32) - 1]
+            raise IRKitError(measured_refusal(self.plan, -status, sizes.values()))
+        number = (status >> 32) - 1
+        call, state = self.plan.calls[number], undefined_state(self.plan, number)
         own = ctypes.c_int32(status).value
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
-            raise MemoryError(f"{kernel} could not allocate its buffers")
+            raise MemoryError(f"{kernel} could not allocate its buffers{state}")
         messages = self.plan.messages.get(call.kernel, ())
         if not 0 < own <= len(messages):  # Code of a backend can return anything.
             raise IRKitError(
-                f"{kernel} returned {own}; expected 0, or {OUT_OF_MEMORY} without memory"
+                f"{kernel} returned {own}; expected 0, or {OUT_OF_MEMORY} without memory{state}"
             )
-        raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {messages[own - 1]}")
+        why = messages[own - 1]
+        raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {why}{state}")
 
     def _apart_measured(
         self, out: Mapping[str, Any] | None

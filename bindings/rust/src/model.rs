@@ -178,7 +178,9 @@ impl Model {
     /// Compute all outputs; `state` has the memory of each pair of [`states`](Model::states), in
     /// order, with the rows of a cache that are in use before and after the run.
     ///
-    /// `inputs` and `outputs` are those that are no state.
+    /// `inputs` and `outputs` are those that are no state. An output of which only the run finds the
+    /// size has room for the most; its [`shape`](ViewMut::shape) is then what was found, and its
+    /// elements are the first, in order.
     pub fn run_with_state(
         &self,
         inputs: &[View<'_>],
@@ -209,13 +211,19 @@ impl Model {
             })
         };
         let given: Vec<Place> = (0..counts.0).map(|number| next(number, true)).collect();
-        let made: Vec<Place> = (0..counts.1).map(|number| next(number, false)).collect();
+        let mut made: Vec<Place> = (0..counts.1).map(|number| next(number, false)).collect();
         let given: Vec<DLTensor> = given.iter().map(Place::raw).collect();
-        let mut made: Vec<DLTensor> = made.iter().map(Place::raw).collect();
+        let mut raw: Vec<DLTensor> = made.iter_mut().map(Place::raw_mut).collect();
         let given: Vec<*const DLTensor> = given.iter().map(|tensor| tensor as *const _).collect();
-        let made: Vec<*mut DLTensor> = made.iter_mut().map(|tensor| tensor as *mut _).collect();
+        let raw: Vec<*mut DLTensor> = raw.iter_mut().map(|tensor| tensor as *mut _).collect();
         let model = self.handle.as_ptr();
-        check(self.interface, unsafe { (self.interface.run)(model, given.as_ptr(), made.as_ptr()) })
+        check(self.interface, unsafe { (self.interface.run)(model, given.as_ptr(), raw.as_ptr()) })?;
+        let is_state = |number: usize| pairs.iter().any(|pair| pair.output == number);
+        let found = made.iter().enumerate().filter(|(number, _)| !is_state(*number));
+        for (view, (_, place)) in outputs.iter_mut().zip(found) {
+            view.place.set_shape(place.shape());
+        }
+        Ok(())
     }
 
     /// The shapes of the outputs, from those of the inputs, whose elements are not read.

@@ -39,6 +39,23 @@ impl Place {
         self
     }
 
+    /// The extents.
+    pub(crate) fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    /// Take extents that a run has found, for elements that lie in order.
+    pub(crate) fn set_shape(&mut self, found: &[i64]) {
+        self.shape = found.to_vec();
+    }
+
+    /// The tensor of DLPack, whose extents and strides a run can change.
+    pub(crate) fn raw_mut(&mut self) -> DLTensor {
+        let shape = self.shape.as_mut_ptr();
+        let strides = self.strides.as_mut().map_or(ptr::null_mut(), |strides| strides.as_mut_ptr());
+        DLTensor { shape, strides, ..self.raw() }
+    }
+
     /// The tensor of DLPack; it points into this place.
     pub(crate) fn raw(&self) -> DLTensor {
         DLTensor {
@@ -78,6 +95,11 @@ pub struct ViewMut<'a> {
 }
 
 impl<'a> ViewMut<'a> {
+    /// The extents: after a run, those that it found.
+    pub fn shape(&self) -> Vec<usize> {
+        self.place.shape().iter().map(|&extent| extent as usize).collect()
+    }
+
     /// Give elements a shape.
     ///
     /// # Panics

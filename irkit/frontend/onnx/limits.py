@@ -36,6 +36,10 @@ MAX_STEPS = 1000
 INT64_MAX = (1 << 63) - 1
 """The most iterations of a loop that does not say how many."""
 
+GROWN = 4096
+"""Places by which the state of a loop can grow along an axis, if the loop does not say how many
+iterations it makes at most, or how much each adds."""
+
 MAX_ELIMINATED = 64
 """Rows of a matrix of which the determinant is computed, row by row."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from irkit.core import ShapeError, walk
+from irkit.core import ShapeError
 from irkit.frontend.onnx.known import Dim, KnownArrays, as_sizes
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
 from irkit.frontend.onnx.narrow_types import NarrowType, widened
@@ -27,7 +27,6 @@ from irkit.graph import (
     TupleType,
     Value,
     as_attrs,
-    largest,
     written,
 )
 from irkit.ir import DType, Expr, PrimFunc, Var, as_int, numpy_dtype
@@ -246,14 +245,7 @@ class OnnxNode(NodeAttributes):
     def limit(self, dim: Dim) -> Dim:
         """Return the most that a size is, without the dimensions that are not known here because
         a body inside finds them."""
-        most = self._known.sizes.most
-        while isinstance(dim, Expr):
-            hidden = [v for v in walk(dim, Var) if v in most and self.place(v) is None]
-            if not hidden:
-                break
-            dim = largest(dim, {var: most[var] for var in hidden})
-        number = as_int(dim)
-        return dim if number is None else number
+        return self._known.sizes.limit(dim, lambda var: self.place(var) is None)
 
     def is_zero(self, value: Value) -> bool:
         """Return True if all elements of a value are known to be 0."""

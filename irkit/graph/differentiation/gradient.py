@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import overload
 
-from irkit.core import DTypeError, IRKitError, IRModule, ShapeError
+from irkit.core import DTypeError, IRKitError, IRModule, ShapeError, deep_recursion
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
 from irkit.graph.differentiation.kept_states import LoopFunctions
@@ -88,7 +88,9 @@ def _gradient(
         )
     wanted = _wanted(func, plain, wrt)
     loops = LoopFunctions(module)
-    plain = loops.with_kept_states(plain, _everywhere(plain.body, set(wanted)), functions)
+    active = _everywhere(plain.body, set(wanted))
+    with deep_recursion:
+        plain = loops.with_kept_states(plain, active, functions)
     builder = Builder.of(plain)
     builder.functions = functions.functions
     sweep = ReverseSweep(builder, set(wanted), loops)

@@ -6,7 +6,7 @@ each iteration, whose first axis says how many there are at most.
 
 from collections.abc import Collection
 
-from irkit.core import IRKitError, IRModule, deep_recursion, substitute, walk
+from irkit.core import IRKitError, IRModule, substitute, walk
 from irkit.graph.build import Builder
 from irkit.graph.flow import constants_of
 from irkit.graph.function import GraphFunc
@@ -26,6 +26,7 @@ class LoopFunctions:
         self.module = module
         self._kept: dict[str, str] = {}
         self._plain: dict[str, GraphFunc] = {}
+        self._open: list[str] = []
 
     @property
     def has_module(self) -> bool:
@@ -53,9 +54,14 @@ class LoopFunctions:
             target = None if self.module is None else self.module[name]
             if not isinstance(target, GraphFunc):
                 raise IRKitError(f"{name!r} is not a graph function that can be looped over")
+            if name in self._open:
+                cycle = " loops over ".join(repr(each) for each in [*self._open, name])
+                raise IRKitError(f"cannot differentiate a recursive function: {cycle}")
+            self._open.append(name)
             inlined = inline_calls(target, self.module)
             every = {bind.var for bind in walk(inlined.body, Bind)}
             found = self._plain[name] = self.with_kept_states(inlined, every, builder)
+            self._open.pop()
         return found
 
     def keeping(self, step: GraphLoop, builder: Builder) -> GraphLoop:
@@ -69,7 +75,6 @@ class LoopFunctions:
         self._kept[name] = step.function
         return GraphLoop(name, step.count, step.cond, step.state, step.others)
 
-    @deep_recursion
     def with_kept_states(
         self, func: GraphFunc, active: Collection[Value], builder: Builder
     ) -> GraphFunc:

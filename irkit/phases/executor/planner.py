@@ -236,6 +236,7 @@ class _ExecutorPlanner:
             tuple(self._copy(to, source) for to, source in initial),
             tuple(self._copy(to, source) for to, source in zip(state, made, strict=False)),
             tuple(map(self._row, rows, made[len(state) :])),
+            bind.var.name if bind.span is None else bind.span.name or str(bind.span),
         )
         self.regions.append(loop)
         self._enter(target, [again, *made], end)

@@ -14,6 +14,7 @@ from irkit.codegen import (
     TensorPlace,
     control_flow,
     evaluate_sizes,
+    iteration_of,
     symbol,
 )
 from irkit.runtime.call_sizes import CallSizes
@@ -123,6 +124,8 @@ class TimedCalls:
             counter.value += 1
         most = ctypes.c_int64.from_address(self._at(region.count)).value
         most = min([most, *(self.sizes.size(row.rows) for row in region.rows)])
+        if number in self.plan.measuring_loops:
+            self.sizes.store({iteration_of(number): counter.value})
         goes_on = self._is_true(region.cond) and counter.value < most
         return 1 + (self._where["loop", number] if goes_on else end)
 

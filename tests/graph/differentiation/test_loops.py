@@ -110,6 +110,17 @@ def main(x: f32[4], w: f32[4], n: i64[()]):
         gradient(module, wrt=["x"])
 
 
+def test_a_loop_over_itself_is_refused_by_name() -> None:
+    own = AROUND.replace('"inner"', '"step"')
+    own = own.replace(
+        'y: (i64[()], f32[4]) = loop("step", n, c, (a,), (w,))',
+        ('y: (i64[()], f32[4], f32[()], f32[3, 4], f32[3]) = loop("step", n, c, (a, total), (w,))'),
+    )
+    module = IRModule({"main": parse(MAIN), "step": parse(own)})
+    with pytest.raises(IRKitError, match="recursive function: 'step' loops over 'step'"):
+        gradient(module, wrt=["x"])
+
+
 PREFIX = """\
 def main(x: f32[m, 4], n: i64[()]):
     y: f32[k, 4] = prefix(x, n)

@@ -211,8 +211,3 @@ def test_check_compares_each_pass_on_a_program_with_prefixes() -> None:
     assert len(unknown) < len(verdicts)
     # A step on one function does not hold the kernels that the others of the module are.
     assert all("'select_boxes' is called, and is not known here" in each for each in unknown)
-
-
-def test_c_source_refuses_sizes_that_only_the_run_finds() -> None:
-    with pytest.raises(IRKitError, match="has no sizes that only the run finds"):
-        irkit.compile(head(), shapes=HEAD_SHAPES, target="c", keep_trace=False)

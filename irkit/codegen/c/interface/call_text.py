@@ -6,8 +6,14 @@ static const NAME_tensor *irkit_wanted(int number) {
     return number < IRKIT_INPUTS ? &irkit_inputs[number] : &irkit_outputs[number - IRKIT_INPUTS];
 }
 
-/* What a dimension is in a call. */
+static int64_t irkit_room(int64_t at, const int64_t *sizes) {
+    return at < 0 ? -1 - at : sizes[at];
+}
+
+/* What a dimension is in a call: the most, where the run finds it. */
 static int64_t irkit_extent(int number, int32_t axis, const int64_t *sizes) {
+    const int64_t *rooms = number < IRKIT_INPUTS ? NULL : irkit_rooms[number - IRKIT_INPUTS];
+    if (rooms) return irkit_room(rooms[axis], sizes);
     const int32_t at = irkit_places[number][axis];
     return at < 0 ? irkit_wanted(number)->shape[axis] : sizes[at];
 }
@@ -185,6 +191,38 @@ int NAME_output_shapes(NAME *model, const DLTensor *const *inputs, int64_t *cons
     return NAME_OK;
 }
 
+/* Store the extents of outputs that the run has found. */
+static void irkit_found(DLTensor *const *outputs, const int64_t *sizes) {
+    for (int out = 0; out < IRKIT_OUTPUTS; ++out) {
+        if (!irkit_rooms[out]) continue;
+        int64_t step = 1;
+        for (int32_t axis = irkit_outputs[out].ndim - 1; axis >= 0; --axis) {
+            const int32_t at = irkit_places[IRKIT_INPUTS + out][axis];
+            if (at >= 0) outputs[out]->shape[axis] = sizes[at];
+            if (outputs[out]->strides) outputs[out]->strides[axis] = step;
+            step *= outputs[out]->shape[axis];
+        }
+    }
+}
+
+/* Tell why a run ended at a dimension that it found. */
+static int irkit_stopped(int32_t number, int32_t step, const int64_t *sizes) {
+    const char *what = irkit_measured[number].what;
+    if (step) irkit_fail(NAME_FAILED, "%s", irkit_measured[number].refused[step - 1]);
+    else irkit_fail(NAME_FAILED,
+                    "%s makes %" PRId64 " rows, and has room for %" PRId64
+                    ": the size of its outputs depends on data, and is limited",
+                    what, sizes[irkit_measured[number].at],
+                    irkit_room(irkit_measured[number].most, sizes));
+    for (int32_t at = 0; irkit_around[at].measured >= 0; ++at) {
+        if (irkit_around[at].measured != number) continue;
+        irkit_more(", in iteration %" PRId64 " of loop '%s'", sizes[irkit_around[at].at],
+                   irkit_around[at].loop);
+    }
+    irkit_more("%s", irkit_measured[number].state);
+    return NAME_FAILED;
+}
+
 static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const *outputs) {
     int64_t sizes[IRKIT_SIZES + 1] = {0};
     void *data[IRKIT_INPUTS + IRKIT_OUTPUTS + 1];
@@ -219,16 +257,20 @@ static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const
     irkit_host = before;
     if (shared) free(arena);
     else atomic_flag_clear(&model->busy);
+    if (!status) irkit_found(outputs, sizes);
     if (!status) return NAME_OK;
+    if (status <= IRKIT_MEASURED) return irkit_stopped(call, IRKIT_MEASURED - status, sizes);
     if (status == -1) {
-        return irkit_fail(NAME_NO_MEMORY, "no memory in kernel %s", irkit_calls[call].node);
+        return irkit_fail(NAME_NO_MEMORY, "no memory in kernel %s%s", irkit_calls[call].node,
+                          irkit_calls[call].state);
     }
-    if (status == -2) {
-        return irkit_fail(NAME_FAILED, "the host's pool did not run kernel %s",
-                          irkit_calls[call].node);
+    if (status == IRKIT_HOST) {
+        return irkit_fail(NAME_FAILED, "the host's pool did not run kernel %s%s",
+                          irkit_calls[call].node, irkit_calls[call].state);
     }
-    return irkit_fail(NAME_FAILED, "kernel %s stopped at assertion %d: %s", irkit_calls[call].node,
-                      (int)status, irkit_calls[call].stops[status - 1]);
+    return irkit_fail(NAME_FAILED, "kernel %s stopped at assertion %d: %s%s",
+                      irkit_calls[call].node, (int)status, irkit_calls[call].stops[status - 1],
+                      irkit_calls[call].state);
 }
 
 int NAME_run(NAME *model, const DLTensor *const *inputs, DLTensor *const *outputs) {

@@ -13,6 +13,7 @@ from irkit.codegen.executor_plan import (
     SizeStep,
     TensorPlace,
     control_flow,
+    iteration_of,
 )
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.ir import Buffer, PrimFunc
@@ -75,11 +76,16 @@ class Execution:
         return f"{to} = {a} {'<' if step.op == 'min' else '>'} {b} ? {a} : {b};"
 
     def executed(self) -> str:
-        """Return the function that calls the kernels in order."""
+        """Return the function that calls the kernels in order.
+
+        It returns the status of the kernel that failed, whose number it stores. From
+        ``IRKIT_MEASURED`` down, it ended at a measured dimension, whose number it stores: at
+        that if there are too many rows, or below it by the number of the step that refuses them.
+        """
         lines = [
             "static int32_t irkit_execute(void *const *inputs, void *const *outputs,",
             "                             const unsigned char *weights, unsigned char *arena,",
-            "                             const int64_t *sizes, int32_t *call) {",
+            "                             int64_t *sizes, int32_t *call) {",
             "    int32_t status;",
             "    (void)inputs, (void)outputs, (void)weights, (void)arena, (void)sizes, (void)call;",
             "    (void)status;",
@@ -88,6 +94,9 @@ class Execution:
         for what, number in control_flow(self.plan):
             if what == "call":
                 lines += [indent + line for line in self._call(self.plan.calls[number], number)]
+                continue
+            if what == "measure":
+                lines += [indent + line for line in self._measured(number)]
                 continue
             region = self.plan.regions[number]
             if what in ("else", "end"):
@@ -98,6 +107,9 @@ class Execution:
             lines += [indent + line for line in before]
             lines.append(indent + self._header(region, what))
             indent += "    " * (what != "end")
+            if what == "loop" and number in self.plan.measuring_loops:
+                counter = f"*(const int64_t *){self._address(region.number)}"
+                lines.append(f"{indent}{self.size(iteration_of(number))} = {counter};")
         for copy in self.plan.copies:
             lines.append(f"    {self._copied(copy)}")
         return "\n".join([*lines, "    return 0;", "}"])
@@ -117,6 +129,19 @@ class Execution:
             f"status = {c_symbol(func.name)}({', '.join(args)});",
             f"if (status) return *call = {number}, status;",
         )
+
+    def _measured(self, number: int) -> list[str]:
+        """Bind a dimension to the number that a kernel has made, and compute what depends on it."""
+        size = self.plan.measured[number]
+        to, most = self.size(size.name), self.size(size.most)
+        lines = [
+            f"{to} = *(const int64_t *){self._address(size.count)};",
+            f"if ((uint64_t){to} > (uint64_t){most}) return *call = {number}, IRKIT_MEASURED;",
+        ]
+        for place, step in enumerate(size.steps, 1):
+            refuse = f" return *call = {number}, IRKIT_MEASURED - {place};"
+            lines.append(f"{self._step(step)}{refuse if self._can_refuse(step) else ''}")
+        return lines
 
     def _header(self, region: Region, what: str) -> str:
         """Return the line at which a region begins, changes sides or ends."""

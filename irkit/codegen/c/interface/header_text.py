@@ -12,7 +12,9 @@ HEADER = """\
  * threads may run one model at the same time. NAME_error() is about the last call of its thread.
  * State is a pair of an input and an output in the same memory. A cache is state that grows along
  * an axis, in memory with room for a capacity: its tensors have the strides of that, and the rows
- * in use before and after the run as extents.
+ * in use before and after the run as extents. An output of which only the run finds the size needs
+ * room for the most, which NAME_output_shapes tells and its extents say; NAME_run stores what it
+ * has found there, and in strides that are not null.
  */
 #ifndef NAME_H
 #define NAME_H

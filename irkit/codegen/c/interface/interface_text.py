@@ -18,11 +18,11 @@ struct NAME {
     size_t arena_size;
     atomic_flag busy;
     irkit_pool pool;
-    char message[256];
+    char message[512];
     atomic_flag telling;
 };
 
-static _Thread_local char irkit_message[256];
+static _Thread_local char irkit_message[512];
 
 static int irkit_fail(int code, const char *form, ...) {
     va_list values;
@@ -30,6 +30,15 @@ static int irkit_fail(int code, const char *form, ...) {
     vsnprintf(irkit_message, sizeof irkit_message, form, values);
     va_end(values);
     return code;
+}
+
+/* Add to the message. */
+static void irkit_more(const char *form, ...) {
+    const size_t used = strlen(irkit_message);
+    va_list values;
+    va_start(values, form);
+    vsnprintf(irkit_message + used, sizeof irkit_message - used, form, values);
+    va_end(values);
 }
 
 /* Keep the error of a call of a model. */

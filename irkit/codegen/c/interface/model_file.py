@@ -9,6 +9,7 @@ from irkit.codegen.c.interface.folder_text import CMAKE, EXAMPLE, WEIGHTS
 from irkit.codegen.c.interface.header_text import HEADER
 from irkit.codegen.c.interface.interface_text import INCLUDES, INTERFACE
 from irkit.codegen.c.interface.model_tables import tables
+from irkit.codegen.c.parallel_regions import HOST_FAILED
 from irkit.codegen.c.source_file import emit_c
 from irkit.codegen.c.types import identifier
 from irkit.codegen.executor_plan import ExecutorPlan
@@ -76,6 +77,8 @@ def emit_interface(
         f"#define IRKIT_DIMS {len(plan.dims)}",
         f"#define IRKIT_SIZES {len(plan.size_names)}",
         f"#define IRKIT_STATES {len(plan.state)}",
+        f"#define IRKIT_HOST ({HOST_FAILED}) /* the host's pool did not run a loop */",
+        "#define IRKIT_MEASURED (-3) /* a dimension that the run finds is refused */",
         tables(plan, name),
         run.computed(),
         run.executed(),

@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from irkit.codegen.executor_plan import ExecutorPlan, Size, SizeStep, TensorSpec, refusal
+from irkit.codegen.executor_plan import (
+    ExecutorPlan,
+    Repeat,
+    Size,
+    SizeStep,
+    TensorSpec,
+    iteration_of,
+    refusal,
+)
+from irkit.codegen.run_refusals import undefined_state
 from irkit.core import IRKitError
 from irkit.ir import dtype as as_dtype
 
@@ -24,6 +33,8 @@ def tables(plan: ExecutorPlan, name: str) -> str:
             _dimensions(plan, name),
             _states(plan, name),
             _calls(plan),
+            _rooms(plan),
+            _measured(plan),
         ]
     )
 
@@ -40,7 +51,8 @@ def quoted(text: str) -> str:
 def size_texts(plan: ExecutorPlan) -> dict[str, str]:
     """Return what each computed size is in terms of dimensions; its name if that is long."""
     found = {dim.name: dim.name for dim in plan.dims}
-    for step in plan.sizes:
+    found |= {size.name: size.name for size in plan.measured}
+    for step in (*plan.sizes, *(step for size in plan.measured for step in size.steps)):
         text = _text(step, found)
         found[step.name] = text if len(text) <= _LONGEST else step.name
     return found
@@ -117,11 +129,69 @@ def _calls(plan: ExecutorPlan) -> str:
         places[kernel] = f"irkit_stops_{len(places)}"
         listed = ", ".join(map(quoted, messages))
         lines.append(f"static const char *const {places[kernel]}[] = {{{listed}}};")
-    for call in plan.calls:
-        stops = places.get(call.kernel, "NULL")
-        rows.append(f"    {{{quoted(call.node or call.kernel)}, {stops}}},")
-    head = "static const struct { const char *node; const char *const *stops; } irkit_calls[] = {"
-    return "\n".join([*lines, head, *(rows or ['    {"", NULL},']), "};"])
+    for number, call in enumerate(plan.calls):
+        stops, state = places.get(call.kernel, "NULL"), quoted(undefined_state(plan, number))
+        rows.append(f"    {{{quoted(call.node or call.kernel)}, {stops}, {state}}},")
+    head = "static const struct { const char *node; const char *const *stops; const char *state; }"
+    head += " irkit_calls[] = {"
+    return "\n".join([*lines, head, *(rows or ['    {"", NULL, ""},']), "};"])
+
+
+def _rooms(plan: ExecutorPlan) -> str:
+    """Return, for each output whose size the run finds, the room that a call gives it: for each
+    dimension its place in the table of sizes, or a number as -1 - number."""
+    index = {size: at for at, size in enumerate(plan.size_names)}
+    lines, names = list[str](), list[str]()
+    for number in range(len(plan.outputs)):
+        if number not in plan.capacities:
+            names.append("NULL")
+            continue
+        dims = plan.capacities[number]
+        listed = ", ".join(str(index[d] if isinstance(d, str) else -1 - d) for d in dims)
+        names.append(f"irkit_rooms_{number}")
+        lines.append(f"static const int64_t {names[-1]}[] = {{{listed}}};")
+    listed = ", ".join(names) or "NULL"
+    return "\n".join([*lines, f"static const int64_t *const irkit_rooms[] = {{{listed}}};"])
+
+
+def _measured(plan: ExecutorPlan) -> str:
+    """Return what messages say about each dimension that the run finds: its place in the table of
+    sizes and the room, as above; the steps that depend on it; and the loops around it."""
+    index = {size: at for at, size in enumerate(plan.size_names)}
+    lines, rows, around = list[str](), list[str](), list[str]()
+    for number, size in enumerate(plan.measured):
+        texts = [f"with the rows of {size.what}, {refusal(step)}" for step in size.steps]
+        listed = ", ".join(map(quoted, texts)) or "NULL"
+        lines.append(f"static const char *const irkit_refused_{number}[] = {{{listed}}};")
+        most = index[size.most] if isinstance(size.most, str) else -1 - size.most
+        state = quoted(undefined_state(plan, size.after))
+        rows.append(
+            f"    {{{index[size.name]}, {most}, {quoted(size.what)}, irkit_refused_{number}, "
+            f"{state}}},"
+        )
+        for loop in reversed(plan.measuring_loops):
+            region = plan.regions[loop]
+            if isinstance(region, Repeat) and region.begin <= size.after < region.end:
+                at = index[iteration_of(loop)]
+                around.append(f"    {{{number}, {at}, {quoted(region.name)}}},")
+    return "\n".join(
+        [
+            *lines,
+            "static const struct {",
+            "    int32_t at;",
+            "    int64_t most;",
+            "    const char *what;",
+            "    const char *const *refused;",
+            "    const char *state;",
+            "} irkit_measured[] = {",
+            *(rows or ['    {0, 0, "", NULL, ""},']),
+            "};",
+            "static const struct { int32_t measured, at; const char *loop; } irkit_around[] = {",
+            *around,
+            '    {-1, 0, ""},',
+            "};",
+        ]
+    )
 
 
 def _type(spec: TensorSpec) -> str:

@@ -14,6 +14,7 @@ from irkit.codegen.executor_plan import (
     SizeStep,
     TensorPlace,
     control_flow,
+    iteration_of,
 )
 from irkit.codegen.llvm.builder.types import quoted, symbol
 
@@ -52,6 +53,9 @@ def emit_executor(plan: ExecutorPlan) -> str:
             lines += _measured(plan, number, numbers, places)
         else:
             lines += _region(plan.regions[number], what, number, numbers, places)
+            if what == "loop" and number in plan.measuring_loops:
+                at = plan.size_names.index(iteration_of(number))
+                lines += _stored_size(f"%i{number}", at)
     lines += [_copied(copy, numbers, places) for copy in plan.copies]
     lines += ["  ret i64 0", "}", *(_size_program(plan) if plan.dims else [])]
     return "\n".join([*lines, ""])

@@ -48,7 +48,12 @@ class LoopBody:
                 raise ShapeError(
                     f"{self.node.title}: its state {before.name!r} is {written_type(before.type)}, "
                     f"and {written_type(after.type)} after an iteration",
-                    hint="A state that grows needs a number of iterations that is known on import.",
+                )
+        for row, _ in rows:
+            if any(node.limit(dim) is not dim for dim in node.dims(row)):
+                raise ShapeError(
+                    f"{node.title}: its output {row.name!r} of each iteration is "
+                    f"{written_type(row.type)}, whose shape changes"
                 )
         builder = self.builder
         flag = builder.op("reshape", again, shape=(), span=self.node.span)

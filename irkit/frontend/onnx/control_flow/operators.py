@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 
 from irkit.core import ShapeError, equal
+from irkit.frontend.onnx.control_flow.growing_state import LoopState
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
 from irkit.frontend.onnx.control_flow.open_choice import can_join, open_choice
 from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows
@@ -114,39 +115,70 @@ def _kept(
 ) -> list[Value] | Counted:
     """Make a loop of the graph. Outputs of each iteration have room for all, and are cut where the
     condition can stop it before."""
-    states = [node.input(at) for at in range(2, len(node.inputs))]
-    made = LoopBody(node, states)
-    found = runner.run_inside(
-        node.graph("body"), [made.number, made.true, *made.state], made.builder
-    )
-    if len(found) < 1 + len(states):
-        raise node.fail(f"its body has {len(found)} outputs for {len(states)} states")
-    again, *found = found
-    rows = found[len(states) :]
+    states = [LoopState(node, node.input(at)) for at in range(2, len(node.inputs))]
+    most: Dim | None = count
+    if number is not None and count is None and node.is_of_dimensions(0):
+        (size,) = node.sizes(0, "number of iterations") or (0,)
+        most = node.at_least_0(size)
+    made, again, after, rows = _body(node, runner, states, most)
+    is_open = any(state.steps for state in states) and most is None
+    if is_open and number is not None and not node.is_one_program:
+        raise node.countable(0, "number of iterations")
     if rows and number is None:
         raise node.fail(
             "it has outputs for each iteration, and how many it makes at most is not known; its "
             "first input can say so"
         )
-    most_rows: Dim = count or 0
-    if rows and count is None:
-        (size,) = node.sizes(0, "number of iterations") or (0,)
-        most_rows = node.at_least_0(size)
+    if rows and most is None:
+        node.sizes(0, "number of iterations")
+    most_rows: Dim = most or 0
     if number is None and node.is_true(again) and (cond is None or node.is_true(cond)):
         raise node.fail("it never ends: it has no number of iterations, and its condition holds")
-    most = node.constant(np.array(INT64_MAX)) if number is None else number
+    limit = node.constant(np.array(INT64_MAX)) if number is None else number
     stops = not node.is_true(again) or (cond is not None and not node.is_known(1))
     results = made.finish(
-        node.op("reshape", most, shape=()),
+        node.op("reshape", limit, shape=()),
         made.outer_true if cond is None else node.op("reshape", cond, shape=()),
         again,
-        found[: len(states)],
+        after,
         [(row, most_rows) for row in rows],
     )
+    last, made_rows = list[Value](), results[1 + len(after) :]
+    for state in states:
+        parts = [results.pop(1) for _ in range(state.count)]
+        is_full = not stops and state.is_full(most)
+        last.append(parts[0] if is_full else state.opened(node, parts))
     if not rows or not stops:
-        return results[1:]
+        return [*last, *made_rows]
     axes = (*[None] * len(states), *[0] * len(rows))
-    return Counted(tuple(results[1:]), axes, results[0])
+    return Counted((*last, *made_rows), axes, results[0])
+
+
+def _body(
+    node: OnnxNode, runner: GraphRunner, states: Sequence[LoopState], most: Dim | None
+) -> tuple[LoopBody, Value, list[Value], list[Value]]:
+    """Convert a body; return it, whether it goes on, the parts of the next state, and the rows.
+
+    It is converted again, in a builder of its own, each time that an axis of the state turns out to
+    grow.
+    """
+    while True:
+        made = LoopBody(node, [part for state in states for part in state.parts(most)])
+        inner, parts = node.inside(made.builder), list(made.state)
+        before = [
+            state.opened(inner, [parts.pop(0) for _ in range(state.count)]) for state in states
+        ]
+        found = runner.run_inside(
+            node.graph("body"), [made.number, made.true, *before], made.builder
+        )
+        if len(found) < 1 + len(states):
+            raise node.fail(f"its body has {len(found)} outputs for {len(states)} states")
+        again, *found = found
+        after, rows = found[: len(states)], found[len(states) :]
+        changes = [s.grows(*pair) for s, *pair in zip(states, before, after, strict=False)]
+        if not any(changes):
+            closed = [s.closed(inner, a, b) for s, a, b in zip(states, before, after, strict=True)]
+            return made, again, [part for parts in closed for part in parts], rows
 
 
 def scan(node: OnnxNode, runner: GraphRunner) -> list[Value]:

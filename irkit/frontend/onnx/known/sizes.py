@@ -1,13 +1,13 @@
 """Integers that models compute from shapes: numbers, and expressions over dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import Attrs, equal, walk
-from irkit.graph import TensorType, Value, op_spec
+from irkit.graph import TensorType, Value, largest, op_spec
 from irkit.ir import (
     I64,
     Add,
@@ -81,6 +81,17 @@ class KnownSizes(dict[Value, Sizes]):
         if high is not None and high <= 0:
             return extent
         return self.at_least_0(place if low is not None and low >= 0 else _smaller(place, extent))
+
+    def limit(self, dim: Dim, is_hidden: Callable[[Var], bool]) -> Dim:
+        """Return the most that a size is, without those dimensions that the run finds and that are
+        hidden."""
+        while isinstance(dim, Expr):
+            hidden = [var for var in walk(dim, Var) if var in self.most and is_hidden(var)]
+            if not hidden:
+                break
+            dim = largest(dim, {var: self.most[var] for var in hidden})
+        number = as_int(dim)
+        return dim if number is None else number
 
     def follow(
         self,

@@ -49,7 +49,7 @@ def agree(compiled: Model, proto: onnx.ModelProto, feeds: dict[str, Any]) -> Non
 @pytest.mark.parametrize("then", [WIDE, PLACES])
 def test_a_choice_between_different_shapes_is_one_program(then: onnx.GraphProto) -> None:
     proto = choosing(then, FIRST_ROW)
-    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 4)})
+    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 4)}, schedule="none")
     assert len(compiled.plan.measured) >= 2
     for n in SIZES:
         x = np.maximum(np.random.default_rng(n).standard_normal((n, 4)), 0).astype("f4")
@@ -60,7 +60,7 @@ def test_a_choice_between_different_shapes_is_one_program(then: onnx.GraphProto)
 def test_it_is_one_program_too_where_the_caller_names_no_dimension() -> None:
     proto = choosing(WIDE, FIRST_ROW)
     proto.graph.input[1].type.tensor_type.shape.dim[0].dim_value = 3
-    compiled = irkit.compile(proto)
+    compiled = irkit.compile(proto, schedule="none")
     assert compiled.plan.measured
     x = np.arange(12, dtype="f4").reshape(3, 4)
     for c in (True, False):
@@ -71,7 +71,7 @@ def test_sides_of_different_ranks_are_decided_at_the_call() -> None:
     flat = side([make_node("Reshape", ["x", "s"], ["o"])], "o", s=[-1])
     proto = choosing(WIDE, flat)
     proto.graph.output[0].type.tensor_type.ClearField("shape")
-    compiled = irkit.compile(proto)
+    compiled = irkit.compile(proto, schedule="none")
     for c in (True, False):
         agree(compiled, proto, {"c": np.array(c), "x": np.ones((2, 4), "f4")})
 
@@ -86,7 +86,7 @@ def ranking(axis: int, largest: int, k: int | None) -> onnx.ModelProto:
 @pytest.mark.parametrize(("axis", "largest"), [(1, 1), (0, 0)])
 def test_top_k_of_a_number_that_is_an_input(axis: int, largest: int) -> None:
     proto = ranking(axis, largest, None)
-    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 5, 2)})
+    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 5, 2)}, schedule="none")
     random = np.random.default_rng(0)
     for n in SIZES:
         x = random.integers(0, 3, (n, 5, 2)).astype("f4")  # With ties.
@@ -98,7 +98,7 @@ def test_top_k_of_a_number_that_is_an_input(axis: int, largest: int) -> None:
 
 def test_top_k_of_a_number_along_an_open_axis() -> None:
     proto = ranking(0, 1, 3)
-    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 5, 2)})
+    compiled = irkit.compile(proto, shapes={"x": ("n in 1..9", 5, 2)}, schedule="none")
     x = np.random.default_rng(0).standard_normal((9, 5, 2)).astype("f4")
     x[4, :, 0] = np.nan  # The largest, which the reference does not say.
     values, places = compiled.run({"x": x}).values()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from irkit.core import equal
-from irkit.frontend.onnx.convert.data_dependent.kernel_dims import KernelDims
+from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
 from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.limits import MAX_ROOM

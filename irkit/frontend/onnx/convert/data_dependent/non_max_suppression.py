@@ -4,7 +4,7 @@ import numpy as np
 
 from irkit.core import equal
 from irkit.frontend.onnx.convert.data_dependent.compress import room_for
-from irkit.frontend.onnx.convert.data_dependent.kernel_dims import KernelDims
+from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
 from irkit.graph import Value, tensor_type, written

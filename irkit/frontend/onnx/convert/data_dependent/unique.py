@@ -2,7 +2,7 @@
 
 from functools import reduce
 
-from irkit.frontend.onnx.convert.data_dependent.kernel_dims import KernelDims
+from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode

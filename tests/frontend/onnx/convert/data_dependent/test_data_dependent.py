@@ -2,6 +2,7 @@
 
 import itertools
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,37 @@ def test_selected_boxes_are_those_of_a_plain_loop(most: int, seed: int) -> None:
     wanted = plain_selection(boxes, scores, most, float(np.float32(0.3)), 0.25)
     assert found.tolist() == wanted
     assert found.shape == (len(wanted), 3)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not find_spec("onnxruntime"), reason="needs onnxruntime: the extra networks")
+@pytest.mark.parametrize("centred", [0, 1])
+@pytest.mark.parametrize("seed", range(10))
+def test_selected_boxes_are_those_of_onnx_runtime(seed: int, centred: int) -> None:
+    rng = np.random.default_rng(seed)
+    batches, classes, count = (int(rng.integers(1, most)) for most in (4, 5, 120))
+    names = ["boxes", "scores", "most", "overlap", "least"]
+    node = make_node("NonMaxSuppression", names, ["y"], center_point_box=centred)
+    model = model_of(
+        [node],
+        {"boxes": (batches, count, 4), "scores": (batches, classes, count)},
+        ["y"],
+        opset=11,
+        constants={
+            "most": np.array([int(rng.integers(0, 40))]),
+            "overlap": np.array([rng.random()], np.float32),
+            "least": np.array([rng.random() / 2], np.float32),
+        },
+    )
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    feeds = {
+        "boxes": rng.random((batches, count, 4)).astype(np.float32),
+        "scores": rng.random((batches, classes, count)).astype(np.float32),
+    }
+    session = import_module("onnxruntime").InferenceSession(model.SerializeToString())
+    (wanted,) = session.run(None, feeds)
+    found = irkit.compile(model).run(feeds)["y"]
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_result_that_is_known_on_import_is_cut_there() -> None:
