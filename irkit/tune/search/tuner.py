@@ -31,7 +31,7 @@ from irkit.tune.records import (
     record_id,
 )
 from irkit.tune.records.record import machine_now, plain_target, toolchain
-from irkit.tune.search.forecast import Forecast, row_of
+from irkit.tune.search.forecast import Forecast
 from irkit.tune.search.population import Population, Proposal
 from irkit.tune.search.progress import Callback, TuneProgress
 from irkit.tune.space import Task
@@ -276,7 +276,7 @@ class _Run:
 
     def _score(self, values: Values, score: float, seconds: float, built: Built) -> None:
         self.scores[key_of(values)] = (score, values)
-        self.population.add(values, score, seconds, row_of(built))
+        self.population.add(values, score, seconds, built)
         if score > self.progress.score:
             self.progress.score, self.progress.seconds = score, seconds
             self.progress.gflops = self.flop / seconds / 1e9
