@@ -11,13 +11,11 @@ from rich.live import Live
 from rich.table import Table
 
 from irkit.cli.flags.durations import Duration
-from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.files import FILE, NEW_FILE, add_current_directory
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
-from irkit.cli.flags.placement import add_current_directory
 from irkit.cli.flags.programs import read_program
-from irkit.core import FormatError, IRKitError, atomic_write
-from irkit.debug import console
+from irkit.core import FormatError, IRKitError, atomic_write, console
 from irkit.ir import PrimFunc, is_unscheduled
 from irkit.phases import model_tasks
 from irkit.tune import (
