@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import irkit
-from irkit.debug import console, pass_table, summarize
+from irkit.core import console
+from irkit.debug import pass_table, summarize
 from irkit.frontend.onnx import import_onnx, load_model
 from irkit.fuzz.generators.reference.onnx_reference import (
     reference_outputs,

@@ -11,7 +11,7 @@ import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from irkit.cli.flags.check_flags import read_npz
-from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.files import FILE, NEW_FILE, add_current_directory
 from irkit.cli.flags.fixed_inputs import SHAPE, STATE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import with_isolation_flags
@@ -21,15 +21,14 @@ from irkit.cli.flags.placement import (
     VERIFY,
     PassFlags,
     WithPasses,
-    add_current_directory,
 )
 from irkit.cli.flags.print_flags import PrintFlags, with_print_flags
 from irkit.cli.flags.programs import CONVERTER
 from irkit.cli.flags.schedule_flag import WORD
 from irkit.cli.output.notes import note_not_isolated, note_unused_passes
 from irkit.codegen import MOST_BYTES, c_prefix, complete_target
-from irkit.core import Target, atomic_write
-from irkit.debug import IsolationPolicy, console, pass_table, summarize
+from irkit.core import Target, atomic_write, console
+from irkit.debug import IsolationPolicy, pass_table, summarize
 from irkit.phases import Flow, ScheduleChoice, compile, load_backend
 from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources, write_wasm
 from irkit.tune import Chosen, chosen_schedules

@@ -11,8 +11,7 @@ from irkit.cli.flags.files import FILE
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.programs import load_trace
 from irkit.cli.output.json_results import PairJson, diff_json, echo_json, step_json
-from irkit.core import IRKitError
-from irkit.debug import console
+from irkit.core import IRKitError, console
 from irkit.graph import GRAPH_LEVEL
 from irkit.inspector_web import (
     Diff,

@@ -11,9 +11,9 @@ import click
 import msgspec
 
 from irkit.cli.flags.durations import Duration
-from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER
+from irkit.cli.flags.files import FILE, NEW_FILE, NEW_FOLDER, add_current_directory
 from irkit.cli.flags.flag_values import as_value
-from irkit.cli.flags.placement import WithPasses, add_current_directory
+from irkit.cli.flags.placement import WithPasses
 from irkit.core import FormatError, IRKitError, atomic_write
 from irkit.fuzz.campaign import (
     CASE_SECONDS,

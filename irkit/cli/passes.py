@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from irkit.cli.flags.placement import add_current_directory
+from irkit.cli.flags.files import add_current_directory
 from irkit.core import IRKitError
 from irkit.passes import installed_passes
 from irkit.phases import Flow

@@ -7,10 +7,10 @@ import click
 import msgspec
 
 from irkit.cli.flags.check_flags import CheckFlags, with_check_flags
-from irkit.cli.flags.files import NEW_FOLDER
+from irkit.cli.flags.files import NEW_FOLDER, add_current_directory
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.isolation_flags import isolate_flag, isolated
-from irkit.cli.flags.placement import WithPasses, add_current_directory
+from irkit.cli.flags.placement import WithPasses
 from irkit.cli.flags.programs import ProgramFile
 from irkit.cli.flags.progress import verdict_progress
 from irkit.cli.output.notes import note_not_isolated

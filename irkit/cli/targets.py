@@ -6,8 +6,7 @@ from rich.table import Table
 
 from irkit.autoschedule import Machine
 from irkit.codegen import complete_target
-from irkit.core import DEVICE_TABLE, KINDS, TARGET_TABLE, Target
-from irkit.debug import console
+from irkit.core import DEVICE_TABLE, KINDS, TARGET_TABLE, Target, console
 
 _DEVICE_COLUMNS = (
     "device", "what", "processor", "threads", "shared memory", "warp", "registers", "run in tests"

@@ -11,13 +11,11 @@ from rich.live import Live
 from rich.table import Table
 
 from irkit.cli.flags.durations import Duration
-from irkit.cli.flags.files import FILE, NEW_FILE
+from irkit.cli.flags.files import FILE, NEW_FILE, add_current_directory
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
 from irkit.cli.flags.flag_values import as_value
-from irkit.cli.flags.placement import add_current_directory
 from irkit.cli.flags.programs import read_program
-from irkit.core import FormatError, IRKitError, atomic_write
-from irkit.debug import console
+from irkit.core import FormatError, IRKitError, atomic_write, console
 from irkit.ir import PrimFunc, is_unscheduled
 from irkit.phases import model_tasks
 from irkit.tune import (
@@ -33,6 +31,7 @@ from irkit.tune import (
     TuneProgress,
     TuneResult,
     fingerprint,
+    read_auto_scheduler,
     read_autotvm,
     read_records,
     resumed_task,
@@ -120,7 +119,8 @@ _with_tune_flags = as_value(
             "--hints",
             type=FILE,
             metavar="FILE.log",
-            help="Measure first what an AutoTVM log has for the template and these arguments.",
+            help="Measure first what a log of AutoTVM or auto_scheduler has for the template and "
+            "these arguments.",
         ),
         click.option(
             "--scheduler",
@@ -272,21 +272,27 @@ def _seconds(path: str) -> dict[str, float]:
 
 
 def _hints(wanted: _TuneFlags, tasks: list[Task]) -> dict[str, list[dict[str, object]]]:
-    """Return the candidates of an AutoTVM log by the hash of the task that they fit."""
+    """Return the candidates of a log of TVM's tuners by the hash of the task that they fit."""
     if wanted.hints is None:
         return {}
-    entries = read_autotvm(wanted.hints)
-    found = {
-        each.hash: [
-            entry.values
-            for entry in sorted(entries, key=lambda entry: (entry.error, entry.seconds))
+    ours, theirs = read_autotvm(wanted.hints), read_auto_scheduler(wanted.hints)
+    found: dict[str, list[dict[str, object]]] = {}
+    for each in tasks:
+        if not each.template:
+            continue
+        own = [
+            (entry.error, entry.seconds, entry.values)
+            for entry in ours
             if entry.task == each.template and list(entry.args) == list(each.args)
         ]
-        for each in tasks
-        if each.template
-    }
-    used = sum(map(len, found.values()))
-    click.echo(f"{used} of {len(entries)} lines of {wanted.hints} fit, and are measured first")
+        knobs = each.space.groups({})[0].sketch("knobs").knobs
+        for entry in theirs:
+            values = entry.values_for(each.template, each.args, knobs)
+            if values is not None:
+                own.append((entry.error, entry.seconds, values))
+        found[each.hash] = [values for _, _, values in sorted(own, key=lambda hint: hint[:2])]
+    used, lines = sum(map(len, found.values())), len(ours) + len(theirs)
+    click.echo(f"{used} of {lines} lines of {wanted.hints} fit, and are measured first")
     return found
 
 

@@ -130,6 +130,9 @@ from irkit.core.target.target_table import (
     TARGET_TABLE as TARGET_TABLE,
     TargetRow as TargetRow,
 )
+from irkit.core.text.console import (
+    console as console,
+)
 from irkit.core.text.excerpt import (
     MAX_PROBLEMS as MAX_PROBLEMS,
     annotate_source as annotate_source,

@@ -196,9 +196,6 @@ from irkit.debug.reduce.search import (
 from irkit.debug.reduce.well_defined import (
     is_well_defined as is_well_defined,
 )
-from irkit.debug.report.console import (
-    console as console,
-)
 from irkit.debug.report.golden_files import (
     golden_diff as golden_diff,
     phase_texts as phase_texts,

@@ -9,7 +9,7 @@ import click
 
 from irkit.cli.flags.durations import Duration
 from irkit.cli.flags.files import FILE, NEW_FILE
-from irkit.debug import console
+from irkit.core import console
 from tests.mutation.changes.catalogue import CATALOGUE
 from tests.mutation.changes.mutant import Mutant, mutants
 from tests.mutation.changes.sample import find_mutant, read_sample, save_sample

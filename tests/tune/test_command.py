@@ -83,6 +83,20 @@ def test_records_are_counted_with_their_damage_and_hints(tuned: Path, tmp_path: 
     assert "mine.scaled" in shown
 
 
+def test_lines_of_auto_scheduler_are_measured_first(tuned: Path, tmp_path: Path) -> None:
+    steps = [["SP", 0, 1, 24, [4], 1]]
+    line = {"i": [['["scaled", 24]', "llvm"], [[], steps]], "r": [[0.01], 0, 1, 1], "v": "v0.6"}
+    (tmp_path / "log").write_text(json.dumps(line))
+    subject, output = f"{tuned}/kernel.py:scaled", str(tmp_path / "r")
+    text = said(
+        "tune", subject, "--args", "24", "--trials", "1", "--hints", str(tmp_path / "log"),
+        "-o", output,
+    )  # fmt: skip
+    assert "1 of 1 lines" in text
+    first = read_records(output).candidates[0]
+    assert (first.values, first.search.origin) == ({"x": [-1, 4]}, "hint")
+
+
 def test_a_winner_is_named_and_its_trace_is_written(tmp_path: Path) -> None:
     write(tmp_path / "r", product(24, 32, 16))
     named = said("records", "best", str(tmp_path / "r")).split()[0]

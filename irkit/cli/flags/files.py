@@ -1,4 +1,4 @@
-"""Files that verbs read and write: their kinds, and text."""
+"""Files that verbs read and write: their kinds, text, and modules beside them."""
 
 import sys
 from pathlib import Path
@@ -15,6 +15,12 @@ NEW_FOLDER = click.Path(file_okay=False)
 
 MAX_TEXT_BYTES = 64 << 20
 """Of IR text: a larger file is not what a person wrote or a pass printed. Units: bytes."""
+
+
+def add_current_directory() -> None:
+    """Make modules in the current directory importable, as ``python -m`` does."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
 
 
 def read_text(file: str) -> tuple[str, str]:

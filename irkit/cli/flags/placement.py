@@ -1,13 +1,13 @@
 """Options that place passes: ``--pass`` and ``--disable-pass``."""
 
 import re
-import sys
 from collections.abc import Iterable
 from itertools import pairwise
 
 import click
 import msgspec
 
+from irkit.cli.flags.files import add_current_directory
 from irkit.cli.flags.print_flags import expand_bare_flags
 from irkit.core import ParseError
 from irkit.passes import installed_passes
@@ -77,12 +77,6 @@ class WithPasses(click.Command):
             if error.hint.startswith("No pass"):
                 error.name_givers(installed_passes(), "; insert it before")
             raise
-
-
-def add_current_directory() -> None:
-    """Make modules in the current directory importable, as ``python -m`` does."""
-    if "" not in sys.path:
-        sys.path.insert(0, "")
 
 
 def add_current_directory_for(texts: Iterable[str]) -> None:

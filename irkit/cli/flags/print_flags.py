@@ -8,8 +8,8 @@ import msgspec
 
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
 from irkit.cli.flags.flag_values import Option, Verb, as_value
-from irkit.core import Names, atomic_write
-from irkit.debug import StepPrinter, chrome_trace, console, remarks, time_table
+from irkit.core import Names, atomic_write, console
+from irkit.debug import StepPrinter, chrome_trace, remarks, time_table
 from irkit.transform import PassFailed, Step
 
 _OPTIONAL = ("--print-ir-before", "--print-ir-after")

@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from irkit.cli.flags.files import read_text
+from irkit.cli.flags.files import add_current_directory, read_text
 from irkit.cli.flags.fixed_inputs import FixedInputs
-from irkit.cli.flags.placement import add_current_directory
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.graph import GRAPH_LEVEL, GraphFunc, constants_of, parse_module
 from irkit.ir import LOOP_LEVEL

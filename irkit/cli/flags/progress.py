@@ -8,7 +8,8 @@ import click
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from irkit.debug import Verdict, console
+from irkit.core import console
+from irkit.debug import Verdict
 
 
 class VerdictProgress:

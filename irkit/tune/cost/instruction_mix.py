@@ -51,8 +51,8 @@ _OF_REGISTERS = frozenset(
 )
 """Kinds of instructions that may load an operand besides."""
 _OFFSET = re.compile(r"(?<![\w$.])(-?\d+)\(")
-_SHARED = ("vector loads", "broadcasts", "spill loads", "spill stores", "shuffles", "integer")
-"""Kinds of which the share beside the arithmetic is a feature, too."""
+_SHARED = ("spill loads", "spill stores", "integer")
+"""Kinds that a loop should not have: how many it has beside its arithmetic is a feature."""
 _ARITHMETIC_UNITS, _LOADS, _ISSUED, _LATENCY = 2, 2, 4, 4
 """Vector arithmetic and loads a cycle, instructions a cycle, cycles that a sum waits for itself: of
 no processor in particular, so that what is learned on one serves on another."""
@@ -91,13 +91,18 @@ def instruction_mix(text: str) -> dict[str, float]:
 
 
 def mix_row(mix: Mapping[str, float]) -> list[float]:
-    """Return a mix as features: the counts, their shares of the arithmetic, and the logarithm of
-    the cycles that an element is expected to take. Empty if there is none."""
+    """Return a mix as features: the logarithm of the cycles that an element is expected to take,
+    what is spilled and computed beside each instruction of the arithmetic, and how long the loop
+    and all of the code are. Empty if a kind is missing.
+
+    More of the counts ranked candidates worse: a search has hundreds of measurements, not millions.
+    """
     if any(name not in mix for name in (*_KINDS, *_WHOLE)):
         return []
     work = _work(mix) or 1.0
-    counts = [mix[name] for name in (*_KINDS, *_WHOLE)]
-    return [*counts, *(mix[name] / work for name in _SHARED), math.log(cycles_of_element(mix))]
+    shares = [mix[name] / work for name in _SHARED]
+    lengths = [mix[name] for name in ("instructions", "all instructions")]
+    return [math.log(cycles_of_element(mix)), *shares, *lengths]
 
 
 def cycles_of_element(mix: Mapping[str, float]) -> float:

@@ -57,7 +57,7 @@ class Residual:
         self.mixes: list[list[float]] = []
         self._model: Any = None
         self._closer: Any = None
-        self._learned = 0
+        self._learned: int = 0
 
     @property
     def available(self) -> bool:
@@ -107,8 +107,11 @@ class Residual:
         return _predicted(self._model, rows)
 
     def predict_built(self, rows: Rows, mixes: Rows) -> NDArray[np.float64]:
-        """Return the same of candidates whose assembly is known: a mix for each row."""
-        return _predicted(self._closer, _joined(rows, mixes))
+        """Return the same of candidates whose assembly is known, a mix for each row: the mean of
+        both models, which errs less than either."""
+        if self._closer is None:
+            return self.predict(rows)
+        return (_predicted(self._closer, _joined(rows, mixes)) + self.predict(rows)) / 2
 
     def save(self, path: str | Path) -> None:
         """Write all measurements to a file: other runs begin with them."""

@@ -95,6 +95,10 @@ class Bench:
         self._name = f"{socket.gethostname()}:{os.getpid()}"
 
     def __enter__(self) -> "Bench":
+        """Start the processes: until something is to be measured, they have much to import."""
+        self._warmer.submit(self._prepare, self._settings(full=False, seconds=0.0))
+        for worker in self._workers:
+            self._threads.submit(worker.child.start)
         return self
 
     def __exit__(self, *ignored: object) -> None:
@@ -125,17 +129,7 @@ class Bench:
         Raises: IRKitError if the schedule to race against cannot be measured.
         """
         level = FULL if full else QUICK
-        settings = TrialSettings(
-            threads=self.settings.threads,
-            flush=self.settings.flush,
-            seed=self.settings.seed,
-            pairs=_FULL_PAIRS if full else 15,
-            fewest=_FULL_FEWEST if full else 3,
-            seconds=seconds,
-            stop_early=not full,
-            paged=full and self._finals % 2 == 0,
-            all_inputs=full,
-        )
+        settings = self._settings(full=full, seconds=seconds)
         if full:  # In a fresh process, and with the arrays elsewhere than the time before.
             self._finals += 1
             self._runner.close()
@@ -168,6 +162,19 @@ class Bench:
                 else TrialOutcome("skipped", message="it is not expected to win")
             )
         return made
+
+    def _settings(self, *, full: bool, seconds: float) -> TrialSettings:
+        return TrialSettings(
+            threads=self.settings.threads,
+            flush=self.settings.flush,
+            seed=self.settings.seed,
+            pairs=_FULL_PAIRS if full else 15,
+            fewest=_FULL_FEWEST if full else 3,
+            seconds=seconds,
+            stop_early=not full,
+            paged=full and self._finals % 2 == 0,
+            all_inputs=full,
+        )
 
     @property
     def noise(self) -> float:

@@ -10,6 +10,7 @@ from irkit.tune.records.chosen import (
     chosen_schedules as chosen_schedules,
 )
 from irkit.tune.records.foreign_logs import (
+    AutoSchedulerEntry as AutoSchedulerEntry,
     AutoTVMEntry as AutoTVMEntry,
     as_autotvm as as_autotvm,
     read_auto_scheduler as read_auto_scheduler,

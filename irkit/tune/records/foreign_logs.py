@@ -1,9 +1,12 @@
 """Logs of TVM's tuners: AutoTVM's are read and written, auto_scheduler's are read.
 
-They say nothing of the machine, so what they hold is a hint: a candidate to measure first.
+They say nothing of the machine, so what they hold is a hint: a candidate to measure first. Those of
+auto_scheduler lack the computation, too: of a template with the name and the arguments of the
+workload, they say how loops are split.
 """
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -38,6 +41,48 @@ class AutoTVMEntry(msgspec.Struct, frozen=True):
     values: Values
     seconds: tuple[float, ...]
     error: int
+
+
+class AutoSchedulerEntry(msgspec.Struct, frozen=True):
+    """A line of an auto_scheduler log: the key of the workload, which has a name and arguments, and
+    the steps of a candidate. Units: seconds.
+    """
+
+    workload: str
+    steps: tuple[Any, ...]
+    seconds: tuple[float, ...]
+    error: int
+
+    def values_for(
+        self, template: str, args: Sequence[Any], knobs: Mapping[str, Sequence[Any]]
+    ) -> Values | None:
+        """Return the knobs of a template as its steps would set them; None if the workload has
+        another name or other arguments, or a split of the template no step with one of its values.
+
+        The steps name no loops: splits are taken in order, each by the first step that fits. What a
+        step says nothing about keeps the first value.
+        """
+        try:
+            name, *given = msgspec.json.decode(self.workload)
+        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+            return None
+        if name not in (template, template.rpartition(".")[2]) or given != list(args):
+            return None
+        parts = [
+            [-1, *step[4]]
+            for step in self.steps
+            if len(step) > 4 and step[0] == "SP" and isinstance(step[4], tuple)
+        ]
+        made: Values = {}
+        for knob, options in knobs.items():
+            made[knob] = options[0]
+            if _is_split(options[0]):
+                found = next((each for each in parts if each in map(list, options)), None)
+                if found is None:
+                    return None
+                parts.remove(found)
+                made[knob] = found
+        return made
 
 
 def read_autotvm(path: str | os.PathLike[str]) -> list[AutoTVMEntry]:
@@ -79,17 +124,25 @@ def as_autotvm(task: TaskLine, record: Record) -> str:
     return msgspec.json.encode(line).decode()
 
 
-def read_auto_scheduler(path: str | os.PathLike[str]) -> list[tuple[str, tuple[Any, ...], int]]:
-    """Read a log of auto_scheduler: of each line its workload, its steps, and its error."""
-    found: list[tuple[str, tuple[Any, ...], int]] = []
+def read_auto_scheduler(path: str | os.PathLike[str]) -> list[AutoSchedulerEntry]:
+    """Read the lines of a log of auto_scheduler that are whole; others are left out."""
+    found: list[AutoSchedulerEntry] = []
     for given in _json_lines(path):
         try:
             (workload, *_), (_, steps) = given["i"]
-            _, error, *_ = given["r"]
-            found.append((str(workload), _plain(steps), int(error)))
+            costs, error, *_ = given["r"]
+            seconds = tuple(float(each) for each in costs)
+            entry = AutoSchedulerEntry(str(workload), _plain(steps), seconds, int(error))
+            if all(isinstance(step, tuple) for step in entry.steps):
+                found.append(entry)
         except (KeyError, TypeError, ValueError):
             continue
     return found
+
+
+def _is_split(value: Any) -> bool:
+    """Return True for the value of a knob that splits a loop: the outermost size is -1."""
+    return isinstance(value, (list, tuple)) and list(cast("Sequence[Any]", value))[:1] == [-1]
 
 
 def _json_lines(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ assembly says how long a candidate will take, and its own errors so far say how 
 import math
 import statistics
 
-from irkit.tune.cost import MIX_VERSION, Residual, mix_row, rank_correlation
+from irkit.tune.cost import Residual, rank_correlation
 from irkit.tune.records import Built, Values, key_of
 from irkit.tune.search.population import Population
 from irkit.tune.space import Space
@@ -43,13 +43,12 @@ class Forecast:
     def seconds(self, values: Values, built: Built) -> float | None:
         """Return the seconds that are expected of a candidate; None if nothing was learned, or its
         instructions were not counted."""
-        row = row_of(built)
-        if not row or not self._residual.knows_assembly:
-            return None
         cycles = estimate(self._space, values)
+        mix = self._population.assembly(built, cycles)
+        if not mix or not self._residual.knows_assembly:
+            return None
         features = self._population.features(values, cycles)
-        error = float(self._residual.predict_built([features], [row])[0])
-        return cycles * math.exp(error) if math.isfinite(cycles) else None
+        return cycles * math.exp(float(self._residual.predict_built([features], [mix])[0]))
 
     def note(self, values: Values, seconds: float) -> None:
         """Note what a race measured."""
@@ -63,9 +62,3 @@ class Forecast:
         if len(self._pairs) < _FEWEST:
             return 0.0
         return rank_correlation(*zip(*self._pairs, strict=True))
-
-
-def row_of(built: Built) -> list[float]:
-    """Return the features of the assembly that a record has; empty if it has none of this version,
-    or has lost some."""
-    return mix_row(built.counts) if built.mix == MIX_VERSION else []

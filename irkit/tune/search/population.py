@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from irkit.core import walk
 from irkit.ir import Block, as_int, work_of
-from irkit.tune.cost import Residual
-from irkit.tune.records import Values, key_of
+from irkit.tune.cost import MIX_VERSION, Residual, mix_row
+from irkit.tune.records import Built, Values, key_of
 from irkit.tune.space import Space, crossed, mutated, sampled, started
 from irkit.tune.space.moves import estimate
 
@@ -26,6 +26,8 @@ _BY_CHANCE = 0.2
 
 _HOPELESS = 3.0
 """What is expected to take so many times as long as the best is not even tried by chance."""
+_FLOPS = 1
+"""Where the logarithm of the operations of a task is among its traits."""
 _REFUSALS = 2
 _MOST_REFUSALS = 1 << 30
 
@@ -66,13 +68,14 @@ class Population:
         """Never propose a candidate: it was measured before."""
         self._seen.add(key_of(values))
 
-    def add(self, values: Values, score: float, seconds: float, mix: Sequence[float] = ()) -> None:
-        """Add what was measured of a candidate: how many times faster than the default it is, and
-        the features of its assembly, if they are known."""
+    def add(self, values: Values, score: float, seconds: float, built: Built | None = None) -> None:
+        """Add what was measured of a candidate: how many times faster than the default it is; and
+        how it was built, which may tell what its assembly is made of."""
         self._seen.add(key_of(values))
         self._refusals[_shape(values)] = -_MOST_REFUSALS
         self._scores.append((score, key_of(values), values))
         expected = estimate(self.space, values)
+        mix = [] if built is None else self.assembly(built, expected)
         self.residual.add(self.features(values, expected), expected, seconds, mix)
 
     def batch(self, count: int) -> list[Proposal]:
@@ -93,6 +96,16 @@ class Population:
         """Return what is known of a candidate as numbers, in a fixed order: its task, the cycles
         that are expected of it, and its decisions."""
         return [*self._traits, *features_of(values, expected)]
+
+    def assembly(self, built: Built, expected: float) -> list[float]:
+        """Return the features of the assembly of a candidate, and by how much the time that its
+        hottest loop alone would take differs from what the formulas expect. Empty if it was not
+        counted, or other kinds were."""
+        row = mix_row(built.counts) if built.mix == MIX_VERSION else []
+        if not row or not 0 < expected < math.inf:
+            return []
+        flops = self._traits[_FLOPS]
+        return [*row, row[0] + flops - math.log(expected)]
 
     def _from_hints(self, count: int) -> list[Proposal]:
         made: list[Proposal] = []

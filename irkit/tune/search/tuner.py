@@ -23,6 +23,7 @@ from irkit.tune.records import (
     SCHEMA,
     Built,
     CandidateOrigin,
+    Measured,
     Record,
     RecordFile,
     Records,
@@ -31,7 +32,7 @@ from irkit.tune.records import (
     record_id,
 )
 from irkit.tune.records.record import machine_now, plain_target, toolchain
-from irkit.tune.search.forecast import Forecast, row_of
+from irkit.tune.search.forecast import Forecast
 from irkit.tune.search.population import Population, Proposal
 from irkit.tune.search.progress import Callback, TuneProgress
 from irkit.tune.space import Task
@@ -128,7 +129,7 @@ class _Run:
         self.population = Population(task.space, seed, self.residual, hints)
         self.records: list[Record] = []
         self.forecast = Forecast(task.space, self.population, self.residual)
-        self.reference, self.skipped = 0.0, 0
+        self.usual, self.skipped = 0.0, 0
         self.scores: dict[str, tuple[float, Values]] = {}
         self.reigning: tuple[float, Values] = (1.0, {})
         self.ranked: list[tuple[float, int]] = []
@@ -171,7 +172,7 @@ class _Run:
             self.count += 1
             self.population.skip(each.values)
             if each.verdict == "ok" and each.measure is not None:
-                self._score(each.values, each.score, each.measure.seconds, each.build)
+                self._score(each.values, each.score, each.measure, each.build)
             elif each.verdict not in ("time-out", "skipped"):
                 self.population.refused(each.values)
 
@@ -215,7 +216,7 @@ class _Run:
         that the model is found out when it is wrong."""
 
         def worth(values: Values, built: Built) -> bool:
-            can = self.forecast.can_win(values, built, self.reference)
+            can = self.forecast.can_win(values, built, self.usual / self.reigning[0])
             raced = can or key_of(values) in always
             self.skipped += not raced
             return raced
@@ -267,19 +268,22 @@ class _Run:
                 self.population.refused(proposal.values)
             self._tell(self.records[-1])
             return self.reigning
-        self.reference = found.reference
-        self.forecast.note(proposal.values, found.seconds)
-        self._score(proposal.values, score, found.seconds, outcome.build)
+        self._score(proposal.values, score, found, outcome.build)
         self.progress.noise = found.noise
         self._tell(self.records[-1])
         return (score, proposal.values) if found.low > 1 else self.reigning
 
-    def _score(self, values: Values, score: float, seconds: float, built: Built) -> None:
+    def _score(self, values: Values, score: float, found: Measured, built: Built) -> None:
+        """Add what was measured. Models learn times by the score, which was measured in turn with
+        the reigning schedule: the seconds themselves depend on what else the machine does."""
         self.scores[key_of(values)] = (score, values)
-        self.population.add(values, score, seconds, row_of(built))
+        self.usual = self.usual or found.reference * score / found.ratio
+        seconds = self.usual / score if score > 0 else found.seconds
+        self.forecast.note(values, seconds)
+        self.population.add(values, score, seconds, built)
         if score > self.progress.score:
-            self.progress.score, self.progress.seconds = score, seconds
-            self.progress.gflops = self.flop / seconds / 1e9
+            self.progress.score, self.progress.seconds = score, found.seconds
+            self.progress.gflops = self.flop / found.seconds / 1e9
 
     def _winner(self, session: Session) -> Record | None:
         """Return the best that wins two races against the default, as the race tells that it won by

@@ -2,7 +2,8 @@
 
 import json
 
-from irkit.debug import chrome_trace, console, time_table
+from irkit.core import console
+from irkit.debug import chrome_trace, time_table
 from tests.debug.report.annotated_steps import STEPS
 
 

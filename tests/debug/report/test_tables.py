@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 import irkit
-from irkit.core import Rules, fixpoint, rewrite
-from irkit.debug import PassRow, console, pass_table, rule_table, summarize_rules
+from irkit.core import Rules, console, fixpoint, rewrite
+from irkit.debug import PassRow, pass_table, rule_table, summarize_rules
 from irkit.ir import LOOP_LEVEL, Const, Expr, PrimFunc, parse
 from irkit.transform import Phase, Pipeline, define_pass
 

@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Callable
 
-from irkit.debug import console
+from irkit.core import console
 from tests.mutation.changes.catalogue import CATALOGUE, FUZZED_ONLY
 from tests.mutation.changes.modules import FAMILIES
 from tests.mutation.changes.mutant import mutants_by_turns

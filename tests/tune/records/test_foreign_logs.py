@@ -33,10 +33,38 @@ def test_a_line_of_autotvm_has_task_arguments_knobs_and_times(tmp_path: Path) ->
 
 def test_a_line_of_auto_scheduler_has_a_workload_and_steps(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(f"{AUTOTVM}\n{ANSOR}\n")
-    ((workload, steps, error),) = read_auto_scheduler(tmp_path / "log")
-    assert workload == '["matmul", 512]'
-    assert steps[1] == ("AN", 2, 0, 3)
-    assert error == 0
+    (entry,) = read_auto_scheduler(tmp_path / "log")
+    assert entry.workload == '["matmul", 512]'
+    assert entry.steps == (("SP", 2, 0, 512, (8, 4), 1), ("AN", 2, 0, 3))
+    assert (entry.seconds, entry.error) == ((0.01,), 0)
+
+
+KNOBS = {"y": [[-1, 1, 1], [-1, 8, 4]], "how": ["none", "vec"]}
+
+
+def test_steps_decide_the_splits_of_a_template_of_the_same_name_and_arguments(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "log").write_text(ANSOR)
+    (entry,) = read_auto_scheduler(tmp_path / "log")
+    wanted = {"y": [-1, 8, 4], "how": "none"}
+    assert entry.values_for("mine.matmul", [512], KNOBS) == wanted
+    assert entry.values_for("matmul", (512,), KNOBS) == wanted
+    assert entry.values_for("mine.conv", [512], KNOBS) is None
+    assert entry.values_for("mine.matmul", [256], KNOBS) is None
+    assert entry.values_for("mine.matmul", [512], KNOBS | {"x": [[-1, 8, 4]]}) is None
+    assert entry.values_for("mine.matmul", [512], {"y": [[-1, 2, 2]]}) is None
+
+
+@pytest.mark.parametrize("key", ["", "[", "[]", "7", '"matmul"', "[" * 5000])
+@pytest.mark.parametrize("steps", ['[["SP"]]', '[["SP", 1, 2, 3, 4, 5]]', "[7]", '["SP"]', "7"])
+def test_a_log_of_auto_scheduler_that_makes_no_sense_fits_nothing(
+    tmp_path: Path, key: str, steps: str
+) -> None:
+    line = {"i": [[key], [[], json.loads(steps)]], "r": [[1.0], 0], "v": "v0.6"}
+    (tmp_path / "log").write_text(json.dumps(line))
+    for entry in read_auto_scheduler(tmp_path / "log"):
+        assert entry.values_for("matmul", [], KNOBS) is None
 
 
 def test_lines_of_other_tuners_are_no_records_and_are_named_so(tmp_path: Path) -> None:
