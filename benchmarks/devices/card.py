@@ -21,12 +21,14 @@ from tests.codegen.device.row_programs import row_sums, softmax_rows
 from tests.codegen.device.warp_programs import warp_product
 
 TILES = (
-    (128, 128, (2, 2)),
-    (128, 128, (2, 4)),
-    (256, 128, (4, 2)),
-    (128, 256, (2, 4)),
-    (64, 128, (1, 4)),
+    (128, 128, (2, 2), 1),
+    (128, 128, (2, 2), 2),
+    (128, 256, (2, 4), 1),
+    (128, 256, (2, 4), 2),
+    (256, 128, (4, 2), 1),
+    (256, 128, (4, 2), 2),
 )
+"""Rows, columns, warps and panels of 32 steps of a block's tile."""
 
 
 def seconds(run: Callable[[], Any], launches: int = 10, rounds: int = 15) -> float:
@@ -69,13 +71,19 @@ def products(size: int) -> None:
     wide = a.double() @ b.double().T
     bound = size * 2.0**-24 * (a.double().abs() @ b.double().abs().T)
     work = 2 * size**3
-    for rows, columns, warps in TILES:
+    for rows, columns, warps, parts in TILES:
         c = torch.full((size, size), float("nan"), device="cuda")
-        kernel = explicit(warp_product(size, size, size, rows=rows, columns=columns, warps=warps))
+        func = warp_product(
+            size, size, size, rows=rows, columns=columns, warps=warps, parts=parts
+        )
+        kernel = explicit(func)
         ours = seconds(on_stream(kernel, a, b, c))
         worst = float(((c.double() - wide).abs() / bound).max())
         words = f"{work / ours / 1e12:.0f} TFLOP/s, error {worst:.1e} of the bound"
-        row(f"f16 {size}^3, {rows} x {columns}, {warps} warps", ours, theirs, words)
+        row(f"f16 {size}^3, {rows} x {columns} x {32 * parts}", ours, theirs, words)
+    func = warp_product(size, size, size, rows=128, columns=256, warps=(2, 4))
+    kernel = irkit.build(func, target="h100")
+    row("the same, with barriers put in", seconds(on_stream(kernel, a, b, c)), theirs, "128 x 256")
     print(f"cuBLAS {work / theirs / 1e12:.0f} TFLOP/s")
 
 

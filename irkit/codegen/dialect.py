@@ -38,6 +38,7 @@ class Dialect(msgspec.Struct, frozen=True):
     asked: tuple[str, str] = ("", "")
     aligned: str = "_Alignas({align}) "
     zeros: str = "({kind}){{0}}"
+    lanes: str = "({kind}){{{values}}}"
     vector: str = "typedef {element} {kind} __attribute__(({how}));"
     bits: Mapping[str, str] = _NOTHING
     words: Mapping[str, str] = _NOTHING
@@ -153,6 +154,7 @@ CUDA = Dialect(
     ),
     aligned="__align__({align}) ",
     zeros="{kind}{{{{0}}}}",
+    lanes="{kind}{{{{{values}}}}}",
     vector="typedef irkit_vector<{element}, {count}> {kind};",
     bits=_CUDA_BITS,
     words={
