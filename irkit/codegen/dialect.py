@@ -22,8 +22,9 @@ class Dialect(msgspec.Struct, frozen=True):
 
     ``spaces`` are the qualifiers of pointers, ``kernel`` the head of a kernel with places for
     its name, parameters and threads along x, y and z. ``index`` has places for ``block`` or
-    ``thread`` and for the axis. ``arch`` is that of the instructions whose C code it takes. ``asked`` declares shared
-    memory that the launch asks for, and a part of it.
+    ``thread`` and for the axis. ``lanes`` is a constant vector. ``arch`` is that of the
+    instructions whose C code it takes. ``asked`` declares shared memory that the launch asks for,
+    and a part of it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Loops over the lanes of a warp, and memory in scope "warp": what each lane does with its own part.
+"""Loops over the lanes of a warp, and memory in scope "warp": what each lane does with its part.
 
 In the IR a warp forks into lanes and joins again: loops over lanes, bound to ``threadIdx.x``, stand
 beside instructions of the whole warp, and a buffer in scope "warp" has a row of ``n`` elements for
@@ -213,7 +213,7 @@ class _Warp:
                 self.touched = {} if is_barrier(stmt) else self.touched
                 return stmt
             case _:
-                self._refuse_warp(stmt)
+                return self._refuse_warp(stmt)
 
     def _refuse_warp(self, stmt: Stmt) -> NoReturn:
         _refuse(
@@ -312,7 +312,7 @@ class _Warp:
             case Var() if isinstance(self.values.get(value), Var):
                 return cast(Var, self.values[value])
             case _:
-                self._refuse_warp(stmt)
+                return self._refuse_warp(stmt)
 
     def _lanes(self, loop: For) -> Stmt:
         """Return the body of a loop over lanes, for the lane that runs it."""
@@ -340,7 +340,7 @@ class _Warp:
     def _waits(self, *parts: Node) -> bool:
         """Return True if lanes must wait before they run something, and note that they do."""
         for buffer, wrote in self._memory(*parts):
-            if wrote and buffer in self.touched or self.touched.get(buffer):
+            if (wrote and buffer in self.touched) or self.touched.get(buffer):
                 self.touched = {}
                 return True
         return False

@@ -22,7 +22,7 @@ _MOST_KNOWN = 4096
 
 
 class HostNumbers:
-    """Numbers that the host computes from those of a call, remembered: an evaluation takes 0.1 ms."""
+    """What the host computes from the numbers of a call, remembered: it takes 0.1 ms."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], int] = {}
@@ -63,9 +63,7 @@ def run_steps(
     _run(program.steps, driver, dict(values), numbers)
 
 
-def _run(
-    steps: Steps, driver: Driver, values: dict[Node, Any], numbers: HostNumbers
-) -> None:
+def _run(steps: Steps, driver: Driver, values: dict[Node, Any], numbers: HostNumbers) -> None:
     for step in steps:
         match step:
             case Launch():
@@ -85,9 +83,7 @@ def _run(
                 _run(taken, driver, values, numbers)
 
 
-def _launch(
-    launch: Launch, driver: Driver, values: dict[Node, Any], numbers: HostNumbers
-) -> None:
+def _launch(launch: Launch, driver: Driver, values: dict[Node, Any], numbers: HostNumbers) -> None:
     grid, block = (
         tuple(numbers.of(dim, values) for dim in dims) for dims in (launch.grid, launch.block)
     )

@@ -99,7 +99,10 @@ def test_what_an_iteration_wrote_the_next_one_waits_for() -> None:
 @pytest.mark.parametrize(
     ("func", "words"),
     [
-        (warp(lanes("m[l * 4 + 4] = A[b, w, l]")), "an access of 'm' is not one of each lane's own"),
+        (
+            warp(lanes("m[l * 4 + 4] = A[b, w, l]")),
+            "an access of 'm' is not one of each lane's own",
+        ),
         (warp(lanes("m[(31 - l) * 4] = A[b, w, l]")), "an access of 'm' is not one of each lane's"),
         (
             warp(lanes("m[l * 4] = A[b, w, l]", "m[l * 2] = A[b, w, l]")),

@@ -121,7 +121,7 @@ def test_what_a_tensor_refuses_is_said() -> None:
 
 def test_declared_strides_are_those_of_the_tensor() -> None:
     func = parse(
-        'def scaled(n: i64, A: f32[n], C: buffer(f32[n], strides=(2,)), s: f32):\n'
+        "def scaled(n: i64, A: f32[n], C: buffer(f32[n], strides=(2,)), s: f32):\n"
         '    for t in thread(0, 20, "threadIdx.x"):\n'
         "        C[t] = A[t] * s\n"
     )
@@ -129,4 +129,3 @@ def test_declared_strides_are_those_of_the_tensor() -> None:
     made(FakeDriver(), func)(20, Tensor(np.ones(20, "f4")), Tensor(c[:, 0]), 2.0)
     with pytest.raises(ShapeError, match=r"stride 0 of argument 3 .* must be 2; found 1"):
         made(FakeDriver(), func)(20, Tensor(np.ones(20, "f4")), Tensor(np.zeros(20, "f4")), 2.0)
-
