@@ -16,17 +16,21 @@ import torch  # pyright: ignore[reportMissingImports] -- on a machine with a car
 import irkit
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT
+from irkit.runtime.device.cuda import CUDA
 from tests.codegen.device.programs import ELEMENTWISE, product
 from tests.codegen.device.row_programs import row_sums, softmax_rows
 from tests.codegen.device.warp_programs import warp_product
+from tests.targets.card import by_nvrtc
 
 TILES = (
-    (128, 128, (2, 2)),
-    (128, 128, (2, 4)),
-    (256, 128, (4, 2)),
-    (128, 256, (2, 4)),
-    (64, 128, (1, 4)),
+    (128, 128, (2, 2), 1),
+    (128, 128, (2, 2), 2),
+    (128, 256, (2, 4), 1),
+    (128, 256, (2, 4), 2),
+    (256, 128, (4, 2), 1),
+    (256, 128, (4, 2), 2),
 )
+"""Rows, columns, warps and panels of 32 steps of a block's tile."""
 
 
 def seconds(run: Callable[[], Any], launches: int = 10, rounds: int = 15) -> float:
@@ -60,7 +64,9 @@ def on_stream(kernel: Any, *args: Any) -> Callable[[], None]:
 
 
 def row(name: str, ours: float, theirs: float, rate: str) -> None:
-    print(f"{name:44} {ours * 1e6:9.1f} {theirs * 1e6:9.1f} {theirs / ours:6.2f}  {rate}", flush=True)
+    print(
+        f"{name:44} {ours * 1e6:9.1f} {theirs * 1e6:9.1f} {theirs / ours:6.2f}  {rate}", flush=True
+    )
 
 
 def products(size: int) -> None:
@@ -69,13 +75,20 @@ def products(size: int) -> None:
     wide = a.double() @ b.double().T
     bound = size * 2.0**-24 * (a.double().abs() @ b.double().abs().T)
     work = 2 * size**3
-    for rows, columns, warps in TILES:
+    for rows, columns, warps, parts in TILES:
         c = torch.full((size, size), float("nan"), device="cuda")
-        kernel = explicit(warp_product(size, size, size, rows=rows, columns=columns, warps=warps))
+        func = warp_product(size, size, size, rows=rows, columns=columns, warps=warps, parts=parts)
+        kernel = explicit(func)
         ours = seconds(on_stream(kernel, a, b, c))
         worst = float(((c.double() - wide).abs() / bound).max())
         words = f"{work / ours / 1e12:.0f} TFLOP/s, error {worst:.1e} of the bound"
-        row(f"f16 {size}^3, {rows} x {columns}, {warps} warps", ours, theirs, words)
+        row(f"f16 {size}^3, {rows} x {columns} x {32 * parts}", ours, theirs, words)
+    func = warp_product(size, size, size, warps=(2, 2))
+    kernel = irkit.build(func, target="h100")
+    row("128 x 128 x 32, barriers put in", seconds(on_stream(kernel, a, b, c)), theirs, "")
+    kernel = explicit(func)
+    kernel._driver = CUDA(by_nvrtc(kernel.source(), "sm_90"), shared=kernel.shared)
+    row("128 x 128 x 32, CUDA C", seconds(on_stream(kernel, a, b, c)), theirs, "")
     print(f"cuBLAS {work / theirs / 1e12:.0f} TFLOP/s")
 
 
@@ -83,9 +96,12 @@ def plain_product(size: int) -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     a, b = (torch.randn(size, size, device="cuda") for _ in range(2))
     c = torch.empty(size, size, device="cuda")
-    kernel = irkit.build(product(size, size, size, tile=64, own=4, step=16), target="h100")
-    ours, theirs = seconds(on_stream(kernel, a, b, c)), seconds(lambda: torch.matmul(a, b))
-    row(f"f32 {size}^3, 64 x 64", ours, theirs, f"{2 * size**3 / ours / 1e12:.1f} TFLOP/s")
+    theirs = seconds(lambda: torch.matmul(a, b))
+    for tile, own in ((64, 4), (128, 8)):
+        func = product(size, size, size, tile=tile, own=own, step=16)
+        ours = seconds(on_stream(irkit.build(func, target="h100"), a, b, c))
+        words = f"{2 * size**3 / ours / 1e12:.1f} TFLOP/s"
+        row(f"f32 {size}^3, {tile} x {tile}", ours, theirs, words)
 
 
 def rows(count: int, columns: int) -> None:
@@ -109,7 +125,9 @@ def host_side() -> None:
     for _ in range(1000):
         kernel(1000, a, b, c, 1.0, stream=0)
     torch.cuda.synchronize()
-    print(f"the host's side of a call with 3 tensors: {(time.perf_counter() - begin) * 1000:.0f} us")
+    print(
+        f"the host's side of a call with 3 tensors: {(time.perf_counter() - begin) * 1000:.0f} us"
+    )
 
 
 def main() -> None:

@@ -22,8 +22,9 @@ class Dialect(msgspec.Struct, frozen=True):
 
     ``spaces`` are the qualifiers of pointers, ``kernel`` the head of a kernel with places for
     its name, parameters and threads along x, y and z. ``index`` has places for ``block`` or
-    ``thread`` and for the axis. ``arch`` is that of the instructions whose C code it takes. ``asked`` declares shared
-    memory that the launch asks for, and a part of it.
+    ``thread`` and for the axis. ``lanes`` is a constant vector. ``arch`` is that of the
+    instructions whose C code it takes. ``asked`` declares shared memory that the launch asks for,
+    and a part of it.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Dialect(msgspec.Struct, frozen=True):
     asked: tuple[str, str] = ("", "")
     aligned: str = "_Alignas({align}) "
     zeros: str = "({kind}){{0}}"
+    lanes: str = "({kind}){{{values}}}"
     vector: str = "typedef {element} {kind} __attribute__(({how}));"
     bits: Mapping[str, str] = _NOTHING
     words: Mapping[str, str] = _NOTHING
@@ -153,6 +155,7 @@ CUDA = Dialect(
     ),
     aligned="__align__({align}) ",
     zeros="{kind}{{{{0}}}}",
+    lanes="{kind}{{{{{values}}}}}",
     vector="typedef irkit_vector<{element}, {count}> {kind};",
     bits=_CUDA_BITS,
     words={

@@ -3,11 +3,8 @@
 import ctypes
 import ctypes.util
 import shutil
-from collections.abc import Iterator
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 

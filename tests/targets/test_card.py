@@ -184,7 +184,7 @@ def test_threads_of_the_host_call_one_kernel_at_the_same_time() -> None:
                 kernel(5000, a, a, c, float(number))
                 if not (c == number + 1).all():
                     wrong.append(f"{number} got {c[:4]}")
-        except Exception as error:  # noqa: BLE001 -- reported below, in the thread of the test
+        except Exception as error:
             wrong.append(repr(error))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]

@@ -1,7 +1,6 @@
 """Devices with threads: CUDA C on this processor, PTX by ptxas, SPIR-V by spirv-val, and races and
 bounds by oclgrind."""
 
-import ctypes
 import os
 import shutil
 import subprocess
@@ -27,6 +26,8 @@ from tests.codegen.device.programs import (
     expected,
     product,
 )
+from tests.codegen.device.warp_programs import warp_product
+from tests.targets.card import NVRTC, PTXAS, by_nvrtc
 from tests.targets.cuda_on_cpu import run_cuda
 
 pytestmark = pytest.mark.long
@@ -36,16 +37,6 @@ LARGE = product(1024, 1024, 1024, tile=64, own=4, step=16)
 ICD = Path("/usr/lib/oclgrind")
 
 
-def _in_wheels(pattern: str) -> str:
-    """Return a file of the wheels of NVIDIA's compilers, or nothing."""
-    spec = find_spec("nvidia")
-    folders = [] if spec is None else list(spec.submodule_search_locations or [])
-    found = [str(path) for folder in folders for path in Path(folder).glob(pattern)]
-    return found[0] if found else ""
-
-
-PTXAS = _in_wheels("cuda_nvcc/bin/ptxas") or shutil.which("ptxas") or ""
-NVRTC = _in_wheels("cuda_nvrtc/lib/libnvrtc.so.*")
 needs_ptxas = pytest.mark.skipif(
     not PTXAS, reason="there is no ptxas: pip install nvidia-cuda-nvcc-cu12"
 )
@@ -64,25 +55,6 @@ def assembled(ptx: str, arch: str, folder: Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stderr
-
-
-def by_nvrtc(source: str, arch: str) -> str:
-    """Compile CUDA C to PTX by NVRTC, which needs no device."""
-    library = ctypes.CDLL(NVRTC)
-    program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    create = library.nvrtcCreateProgram
-    assert create(ctypes.byref(program), source.encode(), b"kernels.cu", 0, None, None) == 0
-    options = [f"--gpu-architecture=compute_{arch[3:]}".encode(), b"--fmad=false"]
-    given = (ctypes.c_char_p * len(options))(*options)
-    status = library.nvrtcCompileProgram(program, len(options), given)
-    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-    log = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetProgramLog(program, log)
-    assert status == 0, log.value.decode()
-    library.nvrtcGetPTXSize(program, ctypes.byref(size))
-    made = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetPTX(program, made)
-    return made.value.decode()
 
 
 @needs_ptxas
@@ -112,6 +84,37 @@ def test_cuda_c_is_compiled_and_assembled(func: PrimFunc, arch: str, tmp_path: P
     kernel = irkit.build(func, target=f"cuda -arch={arch}")
     said = assembled(by_nvrtc(kernel.source(), arch), arch, tmp_path)
     assert "0 bytes spill stores" in said
+
+
+@needs_nvrtc
+def test_random_programs_are_compiled_by_nvrtc() -> None:
+    compiled = 0
+    for func in drawn_functions(EXAMPLES, 8):
+        try:
+            source = irkit.build(threaded(func), target="h100").source()
+        except IRKitError as error:
+            if not any(words in str(error) for words in REFUSED):
+                raise
+            continue
+        by_nvrtc(source, "sm_90")
+        compiled += 1
+    assert compiled * 2 >= EXAMPLES
+
+
+@needs_ptxas
+@needs_nvrtc
+@architectures
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_a_product_by_tensor_cores_is_assembled_without_a_spill(
+    kind: str, arch: str, tmp_path: Path
+) -> None:
+    func = warp_product(256, 256, 256, warps=(2, 2), kind=kind)
+    kernel = irkit.build(func, target=f"cuda -arch={arch}")
+    ptx = kernel.source("ptx")
+    assert ptx.count("mma.sync.aligned.m16n8k16") == 64
+    assert "ld.shared.v4.b32" in ptx
+    assert "0 bytes spill stores" in assembled(ptx, arch, tmp_path)
+    assert by_nvrtc(kernel.source(), arch).count("mma.sync.aligned.m16n8k16") == 64
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++: apt install g++")

@@ -85,4 +85,5 @@ def iota(writer: FunctionWriter, dtype: DType, step: int) -> str:
         values.append(f"{value}ull" if value > (1 << 63) - 1 else str(value))
     if str(dtype.low) in values and dtype.bits == 64:
         values = ["INT64_MIN" if value == str(dtype.low) else value for value in values]
-    return f"({writer.type_of(dtype)}){{{', '.join(values)}}}"
+    form = writer.source.dialect.lanes
+    return form.format(kind=writer.type_of(dtype), values=", ".join(values))

@@ -116,9 +116,7 @@ def device_source(program: DeviceProgram, target: Target) -> str:
     device = target.device
     assert device is not None
     kernels = [
-        write_kernel(
-            source, each.kernel, threads_of(each), asks=dynamic_bytes(each, device) > 0
-        )
+        write_kernel(source, each.kernel, threads_of(each), asks=dynamic_bytes(each, device) > 0)
         for each in program.launches
     ]
     if source.meanings:

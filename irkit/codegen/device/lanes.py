@@ -1,4 +1,4 @@
-"""Loops over the lanes of a warp, and memory in scope "warp": what each lane does with its own part.
+"""Loops over the lanes of a warp, and memory in scope "warp": what each lane does with its part.
 
 In the IR a warp forks into lanes and joins again: loops over lanes, bound to ``threadIdx.x``, stand
 beside instructions of the whole warp, and a buffer in scope "warp" has a row of ``n`` elements for
@@ -213,7 +213,7 @@ class _Warp:
                 self.touched = {} if is_barrier(stmt) else self.touched
                 return stmt
             case _:
-                self._refuse_warp(stmt)
+                return self._refuse_warp(stmt)
 
     def _refuse_warp(self, stmt: Stmt) -> NoReturn:
         _refuse(
@@ -260,7 +260,7 @@ class _Warp:
             self.touched[buffer] = wrote or self.touched.get(buffer, False)
 
     def _allocate(self, stmt: Allocate) -> Stmt:
-        buffer, warp = stmt.buffer, self.lanes.warp
+        buffer = stmt.buffer
         if buffer.is_shared:
             return stmt.replace(body=self.visit(stmt.body))
         if buffer.scope != SCOPE:
@@ -270,23 +270,22 @@ class _Warp:
                 "Allocate it inside a loop over lanes, or in scope 'warp' or 'shared'.",
                 stmt,
             )
-        body = self.visit(stmt.body)
-        size = as_int(buffer.shape[0]) if buffer.rank == 1 else None
-        row = self.lanes.rows.get(buffer, 1)
-        if size is None or size % (warp * row) or buffer.strides is not None:
+        if buffer.rank != 1 or as_int(buffer.shape[0]) is None or buffer.strides is not None:
             _refuse(
-                f"buffer {buffer.name!r} in scope 'warp' has {size or 'unknown'} elements; expected"
-                f" a multiple of {warp} rows of {row}",
+                f"buffer {buffer.name!r} in scope 'warp' must have constant size",
                 "Give it a row for each lane.",
                 stmt,
             )
+        body = self.visit(stmt.body)
         return Allocate(self._own(buffer), body, stmt.attrs, span=stmt.span)
 
     def _own(self, buffer: Buffer) -> Buffer:
-        """Return the memory that a lane has of a buffer of the warp."""
+        """Return the memory that a lane has of a buffer of the warp: whole rows, also of the last
+        lane, of which compact-buffers leaves what is used."""
         known = self.lanes.own.get(buffer)
         if known is None:
-            size = (as_int(buffer.shape[0]) or 0) // self.lanes.warp
+            row, size = self.lanes.rows.get(buffer, 1), as_int(buffer.shape[0]) or 0
+            size = -(-size // (row * self.lanes.warp)) * row
             known = buffer.replace(shape=(Const(size, I64),), scope="local")
             self.lanes.own[buffer] = known
         return known
@@ -313,7 +312,7 @@ class _Warp:
             case Var() if isinstance(self.values.get(value), Var):
                 return cast(Var, self.values[value])
             case _:
-                self._refuse_warp(stmt)
+                return self._refuse_warp(stmt)
 
     def _lanes(self, loop: For) -> Stmt:
         """Return the body of a loop over lanes, for the lane that runs it."""
@@ -341,7 +340,7 @@ class _Warp:
     def _waits(self, *parts: Node) -> bool:
         """Return True if lanes must wait before they run something, and note that they do."""
         for buffer, wrote in self._memory(*parts):
-            if wrote and buffer in self.touched or self.touched.get(buffer):
+            if (wrote and buffer in self.touched) or self.touched.get(buffer):
                 self.touched = {}
                 return True
         return False

@@ -41,10 +41,10 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     result through pointers to their elements, ``{x}``; lines that begin with ``#`` stand before the
     function. LLVM's code is not made of it.
 
-    ``threads`` execute it together, those of a warp: each of them holds an equal part of the lanes of
-    each operand and of the result, the first of them the first part. ``llvm`` and ``c`` are then
-    what one of them does with its parts. Sums may be in any order and precision of the device, with
-    the bound of docs/semantics.md.
+    ``threads`` execute it together, those of a warp: each of them holds an equal part of the lanes
+    of each operand and of the result, the first of them the first part. ``llvm`` and ``c`` are then
+    what one of them does with its parts. Sums may be in any order and precision of the device,
+    within the bound of docs/semantics.md.
 
     ``scopes`` are the memory scopes that it wants its operands to be loaded from and its result to
     be stored in, one name for each parameter of the meaning, with an empty one for any; without
@@ -120,7 +120,9 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
             return "its meaning calls an instruction, or can fail"
         if self.dtype.lanes < 2:
             return "its result must be a vector"
-        if self.threads < 1 or any(dtype.lanes % self.threads for dtype in (*self.types, self.dtype)):
+        if self.threads < 1 or any(
+            dtype.lanes % self.threads for dtype in (*self.types, self.dtype)
+        ):
             return f"its lanes cannot be divided among {self.threads} threads"
         if self.scopes and len(self.scopes) != len(params):
             return f"it has {len(self.scopes)} memory scopes for {len(params)} parameters"

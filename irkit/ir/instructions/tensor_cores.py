@@ -2,8 +2,8 @@
 of 16 products each.
 
 Each operand is a vector with the part of thread 0 first. Thread 4 * g + t has, of ``a``, columns
-2 * t and 2 * t + 1 of rows g and g + 8, then columns 2 * t + 8 and 2 * t + 9 of them; of ``b``, these
-rows of column g; of ``acc`` and the result, columns 2 * t and 2 * t + 1 of rows g and g + 8.
+2 * t and 2 * t + 1 of rows g and g + 8, then columns 2 * t + 8 and 2 * t + 9 of them; of ``b``,
+these rows of column g; of ``acc`` and the result, columns 2 * t and 2 * t + 1 of rows g and g + 8.
 Source: PTX ISA, mma.sync.aligned.m16n8k16.
 """
 

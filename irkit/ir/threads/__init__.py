@@ -1,8 +1,8 @@
 """Thread loops and barriers: what a nest is, which threads conflict, and how a nest is split at its
 barriers.
 
-Reading order: nest, split (one thread at a time), digits (of a thread's number), conflicts (which threads touch the same element),
-barriers (where a nest needs them), guarded_conflicts (iterations under conditions), independence
+Reading order: nest, split (one thread at a time), digits (of a thread's number), conflicts (which
+threads touch the same element), barriers (where a nest needs them), guarded_conflicts (iterations under conditions), independence
 (of all loops without an order).
 
 After a split, each piece has thread loops of its own, and what a thread keeps has a place for every

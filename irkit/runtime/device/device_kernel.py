@@ -26,7 +26,7 @@ from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
 from irkit.runtime.device.cuda import CUDA, LEGACY_STREAM
 from irkit.runtime.device.device_tensors import DeviceTensor, device_tensors
 from irkit.runtime.device.driver import Driver, NoDevice
-from irkit.runtime.device.host_steps import bytes_of, run_steps
+from irkit.runtime.device.host_steps import HostNumbers, run_steps
 from irkit.runtime.device.opencl import OpenCL
 from irkit.runtime.kernel import Kernel, Module, Source
 
@@ -53,6 +53,7 @@ class DeviceKernel(Kernel):
         self.program = program
         self._driver: Driver | None = None
         self._starting = threading.Lock()
+        self._numbers = HostNumbers()
 
     @property
     def launches(self) -> list[Launch]:
@@ -141,7 +142,7 @@ class DeviceKernel(Kernel):
         assert isinstance(driver, CUDA)
         values.update((func.params[at], driver.borrow(t.address)) for at, t in tensors.items())
         streamed = driver.on_stream(stream or LEGACY_STREAM)
-        run_steps(self.program, streamed, values)
+        run_steps(self.program, streamed, values, self._numbers)
         if stream is None:
             streamed.wait()
 
@@ -152,10 +153,10 @@ class DeviceKernel(Kernel):
         try:
             for param, arg in zip(self.func.params, given, strict=True):
                 if isinstance(param, Buffer):
-                    data = _bytes(arg, bytes_of(param, values))
+                    data = _bytes(arg, self._numbers.bytes_of(param, values))
                     copies.append((param, driver.upload(data), data))
                     values[param] = copies[-1][1]
-            run_steps(self.program, driver, values)
+            run_steps(self.program, driver, values, self._numbers)
             for param, memory, data in copies:
                 if param in written:
                     driver.download(memory, data)

@@ -50,14 +50,14 @@ REFUSED = {
         "def f(A: f32[64]):\n"
         '    for b in thread(0, 2, "blockIdx.x"):\n'
         '        for t in thread(0, 32, "threadIdx.x"):\n'
-        '            S = alloc(f32[32, 512], scope="shared")\n'
-        "            for i in serial(0, 512):\n"
+        '            S = alloc(f32[32, 1024], scope="shared")\n'
+        "            for i in serial(0, 1024):\n"
         "                S[t, i] = A[b * 32 + t]\n"
         "            evaluate(barrier())\n"
-        "            for i in serial(0, 511):\n"
+        "            for i in serial(0, 1023):\n"
         "                A[b * 32 + t] = A[b * 32 + t] + S[31 - t, i] * S[31 - t, i + 1]\n",
         "cuda",
-        r"a block shares 65536 bytes of memory \(S f32\); expected at most 49152",
+        r"a block shares 131072 bytes of memory \(S f32\); expected at most 101376",
         "tiles smaller",
     ),
     "an assertion": (

@@ -8,8 +8,9 @@ class LLVMDevice(msgspec.Struct, frozen=True):
 
     ``head`` is the calling convention. ``index`` is a call, with places for ``block`` or ``thread``
     in the words of ``words``, and for the axis as a letter and as a number; it gives an integer of
-    ``index_bits``. ``warp_barrier`` is where the threads of a warp wait for each other. ``stack`` and ``flat`` are the address spaces of local arrays and of pointers
-    that may point anywhere. ``attributes`` has places for the threads of a block.
+    ``index_bits``. ``warp_barrier`` is where the threads of a warp wait for each other. ``stack``
+    and ``flat`` are the address spaces of local arrays and of pointers that may point anywhere.
+    ``attributes`` has places for the threads of a block.
     """
 
     name: str

@@ -10,7 +10,7 @@ from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type, quoted
 from irkit.codegen.llvm.expressions.memory_access import from_memory, held
 from irkit.core import IRKitError
-from irkit.ir import Expr, Instruction, InstructionCall, find_instruction
+from irkit.ir import Instruction, InstructionCall, find_instruction
 
 _CALL = re.compile(r"call (.+?) @([\w.]+)\((.*)\)")
 # A type comes first in each argument: what follows a comma that is not within a type or value.
