@@ -1,0 +1,14 @@
+"""Functions of floats as arithmetic: one expansion for every kind of code.
+
+Reading order: features (of a target), lane_arithmetic (the operations of a floating-point unit, as
+expressions), exponentials, logarithms, trigonometry, inverse_trigonometry, polynomials (their
+table), scaling (products by powers of 2), expand (which expressions have an expansion).
+"""
+
+from irkit.ir.math.expand import expansion as expansion, has_expansion as has_expansion
+from irkit.ir.math.features import (
+    MathFeatures as MathFeatures,
+    math_features as math_features,
+)
+from irkit.ir.math.lane_arithmetic import LaneArithmetic as LaneArithmetic
+from irkit.ir.math.polynomials import POLYNOMIALS as POLYNOMIALS
