@@ -6,7 +6,7 @@ from irkit.ir.intrinsics import Call, Ldexp
 from irkit.ir.math.features import MathFeatures
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
 from irkit.ir.math.polynomials import POLYNOMIALS
-from irkit.ir.math.scaling import scaled
+from irkit.ir.math.powers_of_two import scaled
 
 
 def has_expansion(node: Expr, features: MathFeatures) -> bool:
