@@ -47,6 +47,7 @@ FACES = {
     "irkit.inspector_web.server",
     "irkit.ir.analysis",
     "irkit.ir.arith",
+    "irkit.ir.math",
     "irkit.ir.reference",
     "irkit.ir.threads",
     "irkit.passes.graph",

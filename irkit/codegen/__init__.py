@@ -1,7 +1,8 @@
 """From loop IR to native code.
 
-Reading order: math (functions as arithmetic), llvm (LLVM IR and object files), c (C source),
-dialect (what OpenCL C and CUDA C have in another way), device (kernels and their launches), then
+Reading order: llvm (LLVM IR and object files), c (C source),
+dialect (what OpenCL C and CUDA C have in another way), device (kernels and their launches),
+legalisation (what each of them wants replaced before), then
 executor_plan (the plan of a model's executor, as data), size_arithmetic (its arithmetic on sizes,
 from expressions).
 """
@@ -66,6 +67,10 @@ from irkit.codegen.executor_plan import (
     evaluate_sizes as evaluate_sizes,
     iteration_of as iteration_of,
     refusal as refusal,
+)
+from irkit.codegen.legalisation import (
+    Options as Options,
+    legalisation as legalisation,
 )
 from irkit.codegen.llvm.builder.exits import (
     OUT_OF_MEMORY as OUT_OF_MEMORY,

@@ -58,7 +58,7 @@ _OPENCL_BITS = {
     "f32_of_bits": "as_float(bits)",
     "f64_of_bits": "as_double(bits)",
 }
-_FLOAT_FUNCTIONS = (*INTRINSICS, "fabs", "rint", "fmod", "copysign", "fma", "floor", "sqrt", "exp")
+_FLOAT_FUNCTIONS = (*INTRINSICS, "fabs", "rint", "copysign", "ldexp")
 _OPENCL_WORDS = {
     **{f"{name}f": name for name in _FLOAT_FUNCTIONS},
     "__builtin_popcountll": "popcount",

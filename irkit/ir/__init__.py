@@ -44,6 +44,8 @@ have a ``dtype``, statements a ``span``)::
       Load(buffer, indices*, mask?)                 A[i, j]
       Ramp(base, stride), Broadcast(value)          ramp(i, 1, 8), broadcast(a, 8)
       Call(name, args*)                             exp(a): one of INTRINSICS
+      Reinterpret(value)                            reinterpret(a, u32): its bits as another type
+      Ldexp(value, exponent)                        ldexp(a, n): a * 2**n
       InstructionCall(name, args*)                  x86_vpdpbusd_512(s, a, b): of whole vectors
 
 A ``Block`` has ``reads`` and ``writes`` of None where they are as inferred from its body. A load or
@@ -108,6 +110,7 @@ from irkit.ir.build import (
     is_const as is_const,
     is_empty as is_empty,
     is_hint as is_hint,
+    ldexp as ldexp,
     le as le,
     logical_and as logical_and,
     logical_not as logical_not,
@@ -119,6 +122,7 @@ from irkit.ir.build import (
     nested as nested,
     product as product,
     ramp as ramp,
+    reinterpret as reinterpret,
     select as select,
     seq as seq,
     strided_count as strided_count,
@@ -226,6 +230,8 @@ from irkit.ir.intrinsics import (
     Call as Call,
     InstructionCall as InstructionCall,
     Intrinsic as Intrinsic,
+    Ldexp as Ldexp,
+    Reinterpret as Reinterpret,
 )
 from irkit.ir.level import (
     LOOP_LEVEL as LOOP_LEVEL,

@@ -30,7 +30,15 @@ from irkit.ir.expr import (
     convert,
     meet,
 )
-from irkit.ir.intrinsics import HINT_NAMES, INTRINSICS, Call
+from irkit.ir.intrinsics import (
+    HINT_NAMES,
+    INTRINSICS,
+    Call,
+    Ldexp,
+    Reinterpret,
+    ldexp_problem,
+    reinterpret_problem,
+)
 from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
 
 _FAR = 1 << 58
@@ -115,6 +123,34 @@ def cast(value: ExprLike, dtype: DType | str) -> Expr:
     """Convert to a type, with the lanes of the value."""
     expr = as_expr(value)
     return convert(expr, as_dtype(dtype).with_lanes(expr.dtype.lanes))
+
+
+def reinterpret(value: ExprLike, dtype: DType | str) -> Expr:
+    """Return the bits of a value as a number of another type.
+
+    Raises: DTypeError if the types differ in width, or one is bool.
+    """
+    expr = as_expr(value)
+    made = Reinterpret(expr, as_dtype(dtype).with_lanes(expr.dtype.lanes))
+    problem = reinterpret_problem(made)
+    if problem is not None:
+        raise DTypeError(problem)
+    return made
+
+
+def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
+    """Return ``value * 2**exponent``, rounded once.
+
+    Raises: DTypeError unless it is a float and an integer; a scalar is repeated in every lane.
+    """
+    x, n = as_expr(value), as_expr(exponent)
+    lanes = max(x.dtype.lanes, n.dtype.lanes)
+    x, n = convert(x, x.dtype.with_lanes(lanes)), convert(n, n.dtype.with_lanes(lanes))
+    made = Ldexp(x, n, x.dtype)
+    problem = ldexp_problem(made)
+    if problem is not None:
+        raise DTypeError(problem)
+    return made
 
 
 def select(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:

@@ -131,6 +131,10 @@ def _of_integers(name: str, params: tuple[str, ...], summary: str, bounds: Bound
     return Intrinsic(name, params, "integer", summary, bounds=bounds)
 
 
+def _strict(name: str, summary: str, *, commutes: bool = False) -> Intrinsic:
+    return Intrinsic(name, ("a", "b"), "float", summary, ulps=0.5, commutes=commutes)
+
+
 _ALL, _POSITIVE, _INSIDE = (-inf, inf), (0.25, inf), (-0.75, 0.75)
 _ROWS = (
     _of_x("exp", "e to the power of x", 1.1, (-2, 2)),
@@ -186,6 +190,16 @@ _ROWS = (
         "clz", ("x",), "the number of zero bits above the highest one set in x", _count_bounds
     ),
     Intrinsic("fma", ("a", "b", "c"), "float", "a * b + c, rounded once", ulps=0.5),
+    Intrinsic(
+        "muladd",
+        ("a", "b", "c"),
+        "float",
+        "a * b + c, rounded once where the target has an instruction for it, else twice",
+        ulps=0.5,
+    ),
+    _strict("strict_add", "a + b, never contracted with another operation", commutes=True),
+    _strict("strict_sub", "a - b, never contracted with another operation"),
+    _strict("strict_mul", "a * b, never contracted with another operation", commutes=True),
     Intrinsic("barrier", (), "effect", "Wait for all threads of the nest", "none"),
     Intrinsic("prefetch", ("x",), "effect", "Hint that x will be read soon", "none"),
     Intrinsic(
@@ -211,6 +225,42 @@ class Call(Expr, frozen=True):
     name: str
     args: tuple[Expr, ...]
     dtype: DType
+
+
+class Reinterpret(Expr, frozen=True):
+    """The bits of ``value`` as a number of another type of the same width; of a NaN, any that
+    stand for one."""
+
+    value: Expr
+    dtype: DType
+
+
+def reinterpret_problem(node: Reinterpret) -> str | None:
+    """Return what is wrong with the types of a reinterpretation, or None."""
+    old, new = node.value.dtype, node.dtype
+    if old.is_bool or new.is_bool:
+        return "reinterpret is not defined on bool"
+    if old.bits != new.bits or old.lanes != new.lanes:
+        return f"{old} and {new} differ in width; expected as many bits and lanes"
+    return None
+
+
+class Ldexp(Expr, frozen=True):
+    """``value * 2**exponent``, rounded once: a float, and an integer of as many lanes."""
+
+    value: Expr
+    exponent: Expr
+    dtype: DType
+
+
+def ldexp_problem(node: Ldexp) -> str | None:
+    """Return what is wrong with the types of a scaling by a power of 2, or None."""
+    value, exponent = node.value.dtype, node.exponent.dtype
+    if not value.is_float or not exponent.is_integer:
+        return f"ldexp takes a float and an integer, found {value} and {exponent}"
+    if value.lanes != exponent.lanes:
+        return f"the operands of ldexp have types {value} and {exponent}; expected as many lanes"
+    return None if node.dtype == value else f"ldexp has type {node.dtype}; expected {value}"
 
 
 class InstructionCall(Expr, frozen=True):

@@ -84,3 +84,4 @@ from irkit.phases.schedule_choice import (
     schedule_choice as schedule_choice,
     with_auto_schedule as with_auto_schedule,
 )
+from irkit.phases.target_phases import phases_of as phases_of

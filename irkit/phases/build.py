@@ -158,13 +158,13 @@ class _Pipelines(msgspec.Struct, frozen=True):
 
     def of(self, target: Target, func: Function, chosen: Chosen) -> Pipeline:
         """Return the pipeline of a function for a target."""
-        if target.device is not None:  # The automatic schedule is for processors.
-            return phases_of(target, self.pipeline)
-        if self.schedule == "none":
-            return self.pipeline
+        passes = phases_of(target, self.pipeline)
+        # The automatic schedule is for processors.
+        if target.device is not None or self.schedule == "none":
+            return passes
         machine, trace = machine_of(self.machine, target), trace_for(func, chosen)
         bounds = self.check_bounds
-        return with_auto_schedule(self.pipeline, machine, check_bounds=bounds, trace=trace)
+        return with_auto_schedule(passes, machine, check_bounds=bounds, trace=trace)
 
 
 def _compiled(functions: Mapping[str, Function], target: Target, pipelines: _Pipelines) -> Module:

@@ -35,6 +35,7 @@ from irkit.phases.schedule_choice import (
     trace_for,
     with_auto_schedule,
 )
+from irkit.phases.target_phases import phases_of
 from irkit.runtime import Model, PackageContents, has_parallel_loops, object_for
 from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded, run_recorded
 from irkit.tune import Chosen
@@ -87,7 +88,10 @@ def _restored(target: Target, plain: dict[str, Any]) -> CompileOptions:
 def compile_module(module: IRModule, options: CompileOptions) -> Model:
     """Compile the graph function ``main`` of a module."""
     report, target, verify = options.progress or _silent, options.target, options.verify
-    lowering, apply = options.pipeline.then(options.legalize), options.apply
+    # As two pipelines: work is counted between them, where a function is one operation.
+    whole, apply = phases_of(target, options.pipeline.then(options.legalize)), options.apply
+    last = max((phase.number for phase in options.pipeline.phases), default=-1)
+    lowering, legalize = whole.stop_after(last), whole.since(last)
     chosen = machine_of(options.machine, target)
     # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
@@ -138,17 +142,23 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         if by_kernel:
             trace = trace_for(func, options.records)
             passes = with_auto_schedule(lowering, chosen, fewest=0, trace=trace)
-        if verify and not options.keep_trace:
-            func = run_recorded(passes, func, PrimFunc, (LOOP_LEVEL,), apply=apply)
-        else:
-            for step in recorded(passes.steps(func, verify=verify, apply=apply), (LOOP_LEVEL,)):
-                record(step)
-                func = step.after
+        counted = func
+        for part in (passes, legalize):
+            counted = func
+            if verify and not options.keep_trace:
+                func = run_recorded(part, func, PrimFunc, (LOOP_LEVEL,), apply=apply)
+            else:
+                start = 0 if part is passes else len(passes.names)
+                made = part.steps(func, verify=verify, start=start, apply=apply)
+                for step in recorded(made, (LOOP_LEVEL,)):
+                    record(step)
+                    func = step.after
         assert isinstance(func, PrimFunc)
+        assert isinstance(counted, PrimFunc)
         functions.append(func)
         if target.kind != "c":
             objects.append(object_for(emit([func], target), target))
-        work |= _counted(func)
+        work |= _counted(counted)
         recording |= {name} if record_size(func) else set()
         stops = tuple(each.message for each in assertions(func))
         messages |= {name: stops} if stops else {}

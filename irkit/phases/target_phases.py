@@ -1,6 +1,11 @@
-"""The phases of a target: what a device with threads leaves out of those of a processor."""
+"""The phases of a target: what a device with threads leaves out of those of a processor, and what
+its backend wants legalised."""
 
+from collections.abc import Mapping
+
+from irkit.codegen import Options, legalisation
 from irkit.core import Target
+from irkit.phases.legalize import LEGALIZE
 from irkit.transform import Pipeline
 
 FOR_PROCESSORS = ("lower-thread-loops", "serialize-inner-parallel-loops")
@@ -8,10 +13,21 @@ FOR_PROCESSORS = ("lower-thread-loops", "serialize-inner-parallel-loops")
 
 
 def phases_of(target: Target, pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline for a target: for a device, thread loops stay, and become launches."""
-    if target.device is None:
-        return pipeline
-    for name in FOR_PROCESSORS:
+    """Return a pipeline for a target: for a device, thread loops stay, and become launches; of
+    irkit's legalisation passes, those stay that the backend declares, with its options."""
+    left_out = FOR_PROCESSORS if target.device is not None else ()
+    for name in left_out:
         if name in pipeline.names:
             pipeline = pipeline.without(name)
+    return _legalised(pipeline, legalisation(target))
+
+
+def _legalised(pipeline: Pipeline, wanted: Mapping[str, Options]) -> Pipeline:
+    for _, each in pipeline.placed:
+        if each.name not in LEGALIZE.names or each.options:
+            continue  # It is the user's, or has the options that the user has chosen.
+        if each.name in wanted:
+            pipeline = pipeline.replace(each.name, each.using(**wanted[each.name]))
+        else:
+            pipeline = pipeline.without(each.name)
     return pipeline

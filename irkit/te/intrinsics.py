@@ -94,6 +94,10 @@ mul_sat = _intrinsic("mul_sat")
 popcount = _intrinsic("popcount")
 clz = _intrinsic("clz")
 fma = _intrinsic("fma")
+muladd = _intrinsic("muladd")
+strict_add = _intrinsic("strict_add")
+strict_sub = _intrinsic("strict_sub")
+strict_mul = _intrinsic("strict_mul")
 power = pow
 
 floordiv, floormod = (

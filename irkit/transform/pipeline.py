@@ -120,6 +120,12 @@ class Pipeline(msgspec.Struct, frozen=True):
         kept = tuple(each for each in self.phases if each.number <= phase)
         return msgspec.structs.replace(self, phases=kept)
 
+    def since(self, phase: int) -> "Pipeline":
+        """Return the phases after one, which begin with the facts in force there."""
+        before = self.stop_after(phase) if self.phases else self
+        kept = tuple(each for each in self.phases if each.number > phase)
+        return msgspec.structs.replace(self, phases=kept, facts=before.gives)
+
     def then(self, other: "Pipeline") -> "Pipeline":
         """Append another pipeline of the same level.
 

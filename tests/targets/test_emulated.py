@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.codegen.math.polynomials import POLYNOMIALS
+from irkit.ir.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError
 from irkit.fuzz import arguments
 from irkit.ir import F32, INTRINSICS, PrimFunc, call, interpret

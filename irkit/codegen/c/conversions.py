@@ -4,7 +4,7 @@ from irkit.codegen.c import helpers
 from irkit.codegen.c.functions import limits, rounded
 from irkit.codegen.c.lanes import as_bools, each_lane
 from irkit.codegen.c.types import is_small, lane, value_type
-from irkit.codegen.c.writer import LOWEST, PLUS, UNARY, Code, FunctionWriter
+from irkit.codegen.c.writer import ATOM, LOWEST, PLUS, UNARY, Code, FunctionWriter
 from irkit.ir import DType
 
 
@@ -29,6 +29,41 @@ def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -
     if lane(source) != made:
         value = Code(f"__builtin_convertvector({value.text}, {kind})")
     return value if _is_exact(source, target) else rounded(writer, target, value)
+
+
+def reinterpret(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:
+    """Take the bits of a value for those of another type of the same width."""
+    if is_small(source):
+        value = _by_lanes(writer, source, value, helpers.narrow(writer.source, source), "u16")
+        source = DType("u", 16, source.lanes)
+    if is_small(target):
+        kind = f"(uint16_t){value.within(UNARY)}" if target.lanes == 1 else value.text
+        bits = Code(kind, UNARY)
+        return _by_lanes(writer, source, bits, helpers.widen(writer.source, target), lane(target))
+    kind = writer.type_of(target)
+    if target.lanes > 1 or source.is_float == target.is_float:
+        return Code(f"({kind}){value.within(UNARY)}", UNARY, *limits(target))
+    make = helpers.bits_of if source.is_float else helpers.of_bits
+    made = f"{make(writer.source, target.bits == 64)}({value.text})"
+    signed = target.kind == "i"
+    return Code(f"({kind}){made}" if signed else made, UNARY if signed else ATOM, *limits(target))
+
+
+def _by_lanes(writer: FunctionWriter, dtype: DType, value: Code, call: str, made: str) -> Code:
+    if dtype.lanes == 1:
+        return Code(f"{call}({value.text})")
+    return each_lane(writer, made, dtype.lanes, f"{call}({writer.named(dtype, value)}[lane])")
+
+
+def scaled(writer: FunctionWriter, dtype: DType, whole: DType, value: Code, exponent: Code) -> Code:
+    """Multiply by a power of 2, by C's library; a float is finite far below 2**4096."""
+    call = helpers.scaled(writer.source, dtype)
+    if dtype.lanes == 1:
+        made = Code(f"{call}({value.text}, {exponent.text})")
+    else:
+        x, n = writer.named(dtype, value), writer.named(whole, exponent)
+        made = each_lane(writer, lane(dtype), dtype.lanes, f"{call}({x}[lane], {n}[lane])")
+    return rounded(writer, dtype, made)
 
 
 def _scalar(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from irkit.codegen.c import helpers
 from irkit.codegen.c.conditionals import LAZY, note_loads
-from irkit.codegen.c.conversions import convert
+from irkit.codegen.c.conversions import convert, reinterpret, scaled
 from irkit.codegen.c.functions import by_lanes, intrinsic, limits, rounded
 from irkit.codegen.c.instruction_calls import instruction_call
 from irkit.codegen.c.lanes import as_bools, broadcast, choose, each_lane, iota, wrapped
@@ -42,6 +42,7 @@ from irkit.ir import (
     FloorDiv,
     FloorMod,
     InstructionCall,
+    Ldexp,
     Load,
     Max,
     Min,
@@ -50,6 +51,7 @@ from irkit.ir import (
     Not,
     Or,
     Ramp,
+    Reinterpret,
     Select,
     Shl,
     Shr,
@@ -294,6 +296,15 @@ def _cast(writer: FunctionWriter, node: Cast) -> Code:
     return convert(writer, node.value.dtype, node.dtype, _of(writer, node.value))
 
 
+def _reinterpret(writer: FunctionWriter, node: Reinterpret) -> Code:
+    return reinterpret(writer, node.value.dtype, node.dtype, _of(writer, node.value))
+
+
+def _ldexp(writer: FunctionWriter, node: Ldexp) -> Code:
+    value, exponent = _of(writer, node.value), _of(writer, node.exponent)
+    return scaled(writer, node.dtype, node.exponent.dtype, value, exponent)
+
+
 def _select(writer: FunctionWriter, node: Select | Conditional) -> Code:
     cond, then, otherwise = (_of(writer, x) for x in (node.cond, node.then, node.otherwise))
     if node.cond.dtype.lanes > 1:
@@ -353,6 +364,8 @@ EMIT: dict[type[Expr], Callable[[FunctionWriter, Any], Code]] = {
     Not: _not,
     Neg: _neg,
     Cast: _cast,
+    Reinterpret: _reinterpret,
+    Ldexp: _ldexp,
     Select: _select,
     Conditional: _select,
     Call: _call,

@@ -4,16 +4,16 @@ It shares no code with the interpreter, the folder and the reference, whose resu
 """
 
 from irkit.codegen.c import helpers
-from irkit.codegen.c.lane_ops import expansion
+from irkit.codegen.c.lane_ops import expansion, has_helper
 from irkit.codegen.c.lanes import as_bools, each_lane
 from irkit.codegen.c.types import is_small, lane
-from irkit.codegen.c.writer import ATOM, Code, FunctionWriter
-from irkit.codegen.math.polynomials import POLYNOMIALS
+from irkit.codegen.c.writer import ATOM, PLUS, TIMES, UNARY, Code, FunctionWriter
 from irkit.core import IRKitError
 from irkit.ir import INTRINSICS, DType
+from irkit.ir.math import math_features
 
-_LIBRARY = {"round": "rint", "abs": "fabs"}
-_OURS = ("sign", "rsqrt", "sigmoid")
+_LIBRARY = {"round": "rint", "abs": "fabs", "muladd": "fma"}
+_STRICT = {"strict_add": "+", "strict_sub": "-", "strict_mul": "*"}
 _TESTS = {"isnan": "({x} != {x})", "isinf": "(fabs{f}({x}) == INFINITY)",
           "isfinite": "(fabs{f}({x}) < INFINITY)"}  # fmt: skip
 
@@ -27,7 +27,9 @@ def intrinsic(writer: FunctionWriter, name: str, dtype: DType, args: list[Code])
     if name in _TESTS:
         return _tested(writer, name, dtype, args[0])
     double = dtype.bits == 64
-    if not double and (name, "f32") in POLYNOMIALS:
+    if name in _STRICT or (name == "muladd" and not math_features(writer.source.target).fuses):
+        made = _in_place(writer, name, dtype, args)
+    elif has_helper(name, dtype):
         made = _expanded(writer, name, dtype, args)
     else:
         made = _each(writer, dtype, lane(dtype), args, _floating(writer, name, double))
@@ -67,8 +69,8 @@ def _integer(writer: FunctionWriter, name: str, dtype: DType) -> str:
 def _floating(writer: FunctionWriter, name: str, double: bool) -> str:
     if INTRINSICS[name].on == "integer":
         raise IRKitError(f"there is no code for the intrinsic {name!r} on floats")
-    if name in _OURS:
-        return helpers.float_function(writer.source, name, double)
+    if name == "sign":
+        return helpers.sign(writer.source, double)
     return _LIBRARY.get(name, name) + ("" if double else "f")
 
 
@@ -82,8 +84,18 @@ def _tested(writer: FunctionWriter, name: str, dtype: DType, arg: Code) -> Code:
     return each_lane(writer, "i8", dtype.lanes, "-" + form.format(x=f"{x}[lane]", f=end))
 
 
+def _in_place(writer: FunctionWriter, name: str, dtype: DType, args: list[Code]) -> Code:
+    """Compute by operators; no compiler contracts them with the flags that C source is built by."""
+    a, b = args[0].within(TIMES), args[1].within(UNARY)
+    if name == "muladd":
+        return Code(f"{a} * {b} + {args[2].within(TIMES)}", PLUS)
+    sign = _STRICT[name]
+    level = TIMES if sign == "*" else PLUS
+    return Code(f"{args[0].within(level)} {sign} {args[1].within(level + 1)}", level)
+
+
 def _expanded(writer: FunctionWriter, name: str, dtype: DType, args: list[Code]) -> Code:
-    call = expansion(writer.source, name, dtype.lanes)
+    call = expansion(writer.source, name, dtype)
     if dtype.lanes == 1:
         return Code(f"{call}({', '.join(arg.text for arg in args)})")
     named = [writer.named(dtype, arg) for arg in args]

@@ -230,17 +230,19 @@ def rounded(source: SourceText, dtype: DType) -> str:
     )
 
 
-def float_function(source: SourceText, name: str, double: bool) -> str:
-    """Return the helper of a function on floats that C's library lacks."""
-    kind, end = ("double", "") if double else ("float", "f")
-    full = f"irkit_{name}_{'f64' if double else 'f32'}"
-    body = {
-        "sign": "return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;",
-        "rsqrt": f"return 1 / sqrt{end}(x);",
-        "sigmoid": f"const {kind} small = exp{end}(-fabs{end}(x));\n"
-        "return (x < 0 ? small : 1) / (small + 1);",
-    }[name]
+def sign(source: SourceText, double: bool) -> str:
+    """Return the helper of the sign of a float."""
+    kind, full = ("double", "irkit_sign_f64") if double else ("float", "irkit_sign_f32")
+    body = "return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;"
     return source.helper(full, lambda: _function(kind, full, f"{kind} x", body))
+
+
+def scaled(source: SourceText, dtype: DType) -> str:
+    """Return the helper that multiplies by a power of 2."""
+    kind, end, name = ("double", "", "f64") if dtype.bits == 64 else ("float", "f", "f32")
+    full = f"irkit_ldexp_{name}"
+    body = f"return ldexp{end}(x, n < -4096 ? -4096 : n > 4096 ? 4096 : (int)n);"
+    return source.helper(full, lambda: _function(kind, full, f"{kind} x, int64_t n", body))
 
 
 def times(source: SourceText) -> str:

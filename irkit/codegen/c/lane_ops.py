@@ -1,192 +1,219 @@
-"""Arithmetic of expansions as C: a helper function for each function and number of lanes."""
+"""Expansions of functions as C: a helper function for each function and number of lanes."""
+
+from collections.abc import Callable
+from typing import Any
 
 from irkit.codegen.c import helpers
 from irkit.codegen.c.types import element_type, float_literal, lane
 from irkit.codegen.c.writer import SourceText, without_unused
 from irkit.codegen.llvm.builder.types import nearest
-from irkit.codegen.math.lane_arithmetic import LaneArithmetic
-from irkit.codegen.math.polynomials import POLYNOMIALS
-from irkit.ir import F32, F64, INTRINSICS, DType
+from irkit.core import IRKitError, postorder
+from irkit.ir import (
+    EQ,
+    F32,
+    GE,
+    GT,
+    INTRINSICS,
+    LT,
+    NE,
+    Add,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Div,
+    DType,
+    Expr,
+    Neg,
+    Reinterpret,
+    Select,
+    Shl,
+    Shr,
+    Sub,
+    Var,
+)
+from irkit.ir.math import POLYNOMIALS, expansion as expanded, math_features
 
-_SIGNS = {"add": "+", "sub": "-", "shl": "<<", "lshr": ">>", "and": "&", "or": "|", "xor": "^"}
-_TESTS = {"olt": "<", "ogt": ">", "ole": "<=", "oge": ">=", "oeq": "==", "une": "!="}
-_WHOLE_TESTS = {"eq": "==", "ne": "!=", "slt": "<"}
+_SIGNS: dict[type[Binary], str] = {
+    Add: "+", Sub: "-", Div: "/", Shl: "<<", Shr: ">>", BitAnd: "&", BitOr: "|", BitXor: "^",
+}  # fmt: skip
+_TESTS: dict[type[Compare], str] = {LT: "<", GT: ">", GE: ">=", EQ: "==", NE: "!="}
+_STRICT = {"strict_add": "+", "strict_sub": "-", "strict_mul": "*"}
 
 
-class LaneCode(LaneArithmetic):
-    """Writer of C on f32 or f64, scalar or vector: a line for each operation.
+class LaneCode:
+    """Writer of an expansion, scalar or vector: a line for each operation.
 
-    A condition is an ``int``, or a vector of integers that are 0 or -1, as wide as the floats.
+    A condition is an ``int``, or a vector of integers that are 0 or -1, as wide as what is
+    compared: no such vector is narrowed to bools and widened again.
     """
 
-    def __init__(self, source: SourceText, dtype: DType, lines: list[str]) -> None:
-        super().__init__(dtype, fuses="+fma" in source.target.features, scales=False)
-        self.source, self.lines = source, lines
-        self.double = dtype.bits == 64
-        self.kind, self.bits, self.signed = (self._type(name) for name in self._lanes())
+    def __init__(self, source: SourceText, names: dict[Var, str], lines: list[str]) -> None:
+        self.source, self.names, self.lines = source, names, lines
+        self.fuses = math_features(source.target).fuses
+        self.texts: dict[int, str] = {}
 
-    def _lanes(self) -> tuple[str, str, str]:
-        name = lane(self.dtype)
-        return name, "u" + name[1:], "i" + name[1:]
+    def text(self, root: Expr) -> str:
+        """Write the lines of an expression; return the name of its value, or a constant."""
+        for node in postorder(root):
+            emit = _EMIT.get(node.__class__)
+            if emit is None:
+                raise IRKitError(f"an expansion cannot hold a {type(node).__name__}")
+            self.texts[id(node)] = emit(self, node)
+        return self.texts[id(root)]
 
-    def _type(self, name: str) -> str:
-        one = self.dtype.lanes == 1
-        return element_type(name) if one else self.source.vector(name, self.dtype.lanes)
+    def _of(self, node: Expr) -> str:
+        return self.texts[id(node)]
+
+    def kind(self, dtype: DType, letter: str = "") -> str:
+        """Return the C type of a value, or of integers as wide that ``letter`` tells."""
+        name = letter + lane(dtype)[1:] if letter else lane(dtype)
+        return element_type(name) if dtype.lanes == 1 else self.source.vector(name, dtype.lanes)
 
     def _new(self, kind: str, text: str) -> str:
         name = f"t{len(self.lines)}"
         self.lines.append(f"const {kind} {name} = {text};")
         return name
 
-    def _each(self, call: str, *args: str) -> str:
+    def _each(self, dtype: DType, call: str, *args: str) -> str:
         """Call a function for every lane."""
-        if self.dtype.lanes == 1:
-            return self._new(self.kind, f"{call}({', '.join(args)})")
+        kind = self.kind(dtype)
+        if dtype.lanes == 1:
+            return self._new(kind, f"{call}({', '.join(args)})")
+        args = tuple([self._spread(dtype, arg) for arg in args])
         name = f"t{len(self.lines)}"
         picked = ", ".join(f"{arg}[lane]" for arg in args)
         self.lines.append(
-            f"{self.kind} {name} = {self.source.zeros(self.kind)};\n"
-            f"    for (int lane = 0; lane < {self.dtype.lanes}; ++lane) "
-            f"{name}[lane] = {call}({picked});"
+            f"{kind} {name} = {self.source.zeros(kind)};\n"
+            f"    for (int lane = 0; lane < {dtype.lanes}; ++lane) {name}[lane] = {call}({picked});"
         )
         return name
 
-    def value(self, x: str | float) -> str:
-        if isinstance(x, str):
+    def _spread(self, dtype: DType, x: str) -> str:
+        """Return a value whose lanes can be picked."""
+        if dtype.lanes == 1 or x.isidentifier():
             return x
-        text = float_literal(nearest(x, self.dtype), self.dtype.bits)
-        if text.lstrip("-") in ("NAN", "INFINITY") and self.double:
+        kind = self.kind(dtype)
+        return self._new(kind, f"{x} - {self.source.zeros(kind)}")
+
+    # One method per expression class.
+
+    def var(self, node: Var) -> str:
+        return self.names[node]
+
+    def const(self, node: Const) -> str:
+        dtype = node.dtype
+        if dtype.is_integer:
+            return f"{node.value}{'u' if dtype.kind == 'u' else ''}{'ll' * (dtype.bits == 64)}"
+        text = float_literal(nearest(float(node.value), dtype), dtype.bits)
+        if text.lstrip("-") in ("NAN", "INFINITY") and dtype.bits == 64:
             text = f"(double){text}"
         return f"({text})" if text[0] in "-(NI" else text
 
-    def add(self, a: str | float, b: str | float) -> str:
-        return self._new(self.kind, f"{self.value(a)} + {self.value(b)}")
+    def broadcast(self, node: Broadcast) -> str:
+        return self._of(node.value)  # A constant meets a vector.
 
-    def sub(self, a: str | float, b: str | float) -> str:
-        return self._new(self.kind, f"{self.value(a)} - {self.value(b)}")
+    def binary(self, node: Binary) -> str:
+        sign = _SIGNS[type(node)]
+        return self._new(self.kind(node.dtype), f"{self._of(node.a)} {sign} {self._of(node.b)}")
 
-    def mul(self, a: str | float, b: str | float) -> str:
-        return self._new(self.kind, f"{self.value(a)} * {self.value(b)}")
+    def compare(self, node: Compare) -> str:
+        kind = "int" if node.dtype.lanes == 1 else self.kind(node.a.dtype, "i")
+        return self._new(kind, f"{self._of(node.a)} {_TESTS[type(node)]} {self._of(node.b)}")
 
-    def div(self, a: str | float, b: str | float) -> str:
-        return self._new(self.kind, f"{self.value(a)} / {self.value(b)}")
+    def neg(self, node: Neg) -> str:
+        return self._new(self.kind(node.dtype), f"-{self._of(node.a)}")
 
-    def fused(self, a: str | float, b: str | float, c: str | float) -> str:
-        args = [self._spread(x) for x in (a, b, c)]
-        return self._each("fma" if self.double else "fmaf", *args)
+    def call(self, node: Call) -> str:
+        dtype, args = node.dtype, [self._of(arg) for arg in node.args]
+        end, kind = "" if dtype.bits == 64 else "f", self.kind(dtype)
+        if node.name in _STRICT:
+            return self._new(kind, f"{args[0]} {_STRICT[node.name]} {args[1]}")
+        if node.name == "abs" and dtype.lanes > 1:
+            size = "0x7FFFFFFFFFFFFFFFull" if dtype.bits == 64 else "0x7FFFFFFFu"
+            return self._new(kind, f"({kind})(({self.kind(dtype, 'u')}){args[0]} & {size})")
+        if node.name == "muladd" and not self.fuses:
+            product = self._new(kind, f"{args[0]} * {args[1]}")
+            return self._new(kind, f"{product} + {args[2]}")
+        name = {"muladd": "fma", "abs": "fabs"}.get(node.name, node.name)
+        return self._each(dtype, name + end, *args)
 
-    def _spread(self, x: str | float) -> str:
-        """Return a value whose lanes can be picked."""
-        if self.dtype.lanes == 1 or (isinstance(x, str) and x.isidentifier()):
-            return self.value(x)
-        return self._new(self.kind, f"{self.value(x)} - {self.source.zeros(self.kind)}")
+    def reinterpret(self, node: Reinterpret) -> str:
+        value, old, new = self._of(node.value), node.value.dtype, node.dtype
+        if new.lanes > 1 or old.is_float == new.is_float:
+            return self._new(self.kind(new), f"({self.kind(new)}){value}")
+        make = helpers.bits_of if old.is_float else helpers.of_bits
+        return self._new(self.kind(new), f"{make(self.source, new.bits == 64)}({value})")
 
-    def neg(self, x: str) -> str:
-        return self._new(self.kind, f"-{x}")
+    def cast(self, node: Cast) -> str:
+        value, old, new = self._of(node.value), node.value.dtype, node.dtype
+        kind = self.kind(new)
+        if isinstance(node.value, (Const, Broadcast)) and new.is_integer:
+            return f"({element_type(lane(new))}){value}"
+        if new.lanes == 1 or (old.is_integer and old.bits == new.bits):
+            return self._new(kind, f"({kind}){value}")
+        return self._new(kind, f"__builtin_convertvector({value}, {kind})")
 
-    def abs(self, x: str) -> str:
-        if self.dtype.lanes == 1:
-            return self._new(self.kind, f"{'fabs' if self.double else 'fabsf'}({x})")
-        return self._new(self.kind, f"({self.kind})(({self.bits}){x} & {self._magnitude})")
-
-    @property
-    def _magnitude(self) -> str:
-        return "0x7FFFFFFFFFFFFFFFull" if self.double else "0x7FFFFFFFu"
-
-    def sqrt(self, x: str) -> str:
-        return self._each("sqrt" if self.double else "sqrtf", x)
-
-    def with_sign_of(self, x: str, sign: str) -> str:
-        if self.dtype.lanes == 1:
-            name = "copysign" if self.double else "copysignf"
-            return self._new(self.kind, f"{name}({x}, {sign})")
-        size = f"(({self.bits}){x} & {self._magnitude})"
-        return self._new(
-            self.kind, f"({self.kind})({size} | (({self.bits}){sign} & ~{self._magnitude}))"
-        )
-
-    def integer(self, name: str, a: str | int, b: str | int) -> str:
-        left, right = (self._whole(x) for x in (a, b))
-        if name == "ashr":
-            return self._new(self.bits, f"({self.bits})(({self.signed}){left} >> {right})")
-        return self._new(self.bits, f"{left} {_SIGNS[name]} {right}")
-
-    def _whole(self, x: str | int) -> str:
-        if isinstance(x, str):
-            return x
-        return f"{x & ((1 << self.dtype.bits) - 1)}{'ull' if self.double else 'u'}"
-
-    def as_bits(self, x: str) -> str:
-        if self.dtype.lanes > 1:
-            return self._new(self.bits, f"({self.bits}){x}")
-        return self._new(self.bits, f"{helpers.bits_of(self.source, self.double)}({x})")
-
-    def from_bits(self, bits: str) -> str:
-        if self.dtype.lanes > 1:
-            return self._new(self.kind, f"({self.kind}){bits}")
-        return self._new(self.kind, f"{helpers.of_bits(self.source, self.double)}({bits})")
-
-    def _test(self, text: str) -> str:
-        return self._new("int" if self.dtype.lanes == 1 else self.signed, text)
-
-    def compare(self, test: str, a: str, b: str | float) -> str:
-        return self._test(f"{a} {_TESTS[test]} {self.value(b)}")
-
-    def compare_bits(self, test: str, a: str, b: int) -> str:
-        if test == "slt":
-            return self._test(f"({self.signed}){a} < {b}")
-        return self._test(f"{a} {_WHOLE_TESTS[test]} {self._whole(b)}")
-
-    def choose(self, condition: str, a: str | float, b: str | float) -> str:
-        if self.dtype.lanes == 1:
-            return self._new(self.kind, f"{condition} ? {self.value(a)} : {self.value(b)}")
-        left, right = (f"({self.bits}){self._spread(x)}" for x in (a, b))
-        mask = f"({self.bits}){condition}"
-        return self._new(self.kind, f"({self.kind})(({left} & {mask}) | ({right} & ~{mask}))")
-
-    def choose_bits(self, condition: str, a: str, b: int) -> str:
-        if self.dtype.lanes == 1:
-            return self._new(self.bits, f"{condition} ? {a} : {self._whole(b)}")
-        mask = f"({self.bits}){condition}"
-        return self._new(self.bits, f"({a} & {mask}) | ({self._whole(b)} & ~{mask})")
-
-    def ldexp(self, x: str, exponent: str) -> str:
-        raise AssertionError("C has no such instruction")
-
-    def widened(self, x: str) -> tuple[LaneArithmetic, str]:
-        wide = LaneCode(self.source, F64.with_lanes(self.dtype.lanes), self.lines)
-        return wide, self._new(wide.kind, self._converted(wide.kind, x))
-
-    def narrowed(self, wide: LaneArithmetic, x: str) -> str:
-        return self._new(self.kind, self._converted(self.kind, x))
-
-    def _converted(self, kind: str, x: str) -> str:
-        one = self.dtype.lanes == 1
-        return f"({kind}){x}" if one else f"__builtin_convertvector({x}, {kind})"
+    def select(self, node: Select) -> str:
+        dtype, test = node.dtype, self._of(node.cond)
+        kind, a, b = self.kind(dtype), self._of(node.then), self._of(node.otherwise)
+        if dtype.lanes == 1:
+            return self._new(kind, f"{test} ? {a} : {b}")
+        bits = self.kind(dtype, "u")
+        left, right = (f"({bits}){self._spread(dtype, x)}" for x in (a, b))
+        mask = f"({bits}){test}"
+        return self._new(kind, f"({kind})(({left} & {mask}) | ({right} & ~{mask}))")
 
 
-def expansion(source: SourceText, name: str, lanes: int) -> str:
-    """Return the helper function that computes a function of f32 by its expansion.
+_EMIT: dict[type[Any], Callable[[LaneCode, Any], str]] = {
+    Var: LaneCode.var,
+    Const: LaneCode.const,
+    Broadcast: LaneCode.broadcast,
+    **dict.fromkeys(_SIGNS, LaneCode.binary),
+    **dict.fromkeys(_TESTS, LaneCode.compare),
+    Neg: LaneCode.neg,
+    Call: LaneCode.call,
+    Reinterpret: LaneCode.reinterpret,
+    Cast: LaneCode.cast,
+    Select: LaneCode.select,
+}
+
+
+def has_helper(name: str, dtype: DType) -> bool:
+    """Return True if a function of a type is written as a helper by its expansion."""
+    return (name, "f64" if dtype.bits == 64 else "f32") in POLYNOMIALS
+
+
+def expansion(source: SourceText, name: str, dtype: DType) -> str:
+    """Return the helper function that computes a function of f32 or f64 by its expansion.
 
     That of vectors takes pointers: ``void irkit_exp_f32x8(f32x8 *y, const f32x8 *x)``.
     """
-    dtype = F32.with_lanes(lanes)
+    dtype = dtype if dtype.bits == 64 else F32.with_lanes(dtype.lanes)
     full = f"irkit_{name}_{dtype}"
 
     def make() -> str:
         operands = INTRINSICS[name].params
+        names = {Var(given, dtype): given for given in operands}
+        body = expanded(Call(name, tuple(names), dtype), math_features(source.target))
+        assert body is not None
         lines = list[str]()
-        writer = LaneCode(source, dtype, lines)
-        kind = writer.kind
-        if lanes > 1:
+        writer = LaneCode(source, names, lines)
+        kind = writer.kind(dtype)
+        if dtype.lanes > 1:
             lines.extend(f"const {kind} {given} = *{given}_at;" for given in operands)
-        result = POLYNOMIALS[name, "f32"](writer, *operands)
-        lines.append(f"return {result};" if lanes == 1 else f"*result = {result};")
-        body = "\n    ".join(without_unused(lines)[0])
-        if lanes == 1:
+        result = writer.text(body)
+        lines.append(f"return {result};" if dtype.lanes == 1 else f"*result = {result};")
+        text = "\n    ".join(without_unused(lines)[0])
+        if dtype.lanes == 1:
             params = ", ".join(f"{kind} {given}" for given in operands)
-            return f"static inline {kind} {full}({params}) {{\n    {body}\n}}"
+            return f"static inline {kind} {full}({params}) {{\n    {text}\n}}"
         params = ", ".join(f"const {kind} *{given}_at" for given in operands)
-        return f"static inline void {full}({kind} *result, {params}) {{\n    {body}\n}}"
+        return f"static inline void {full}({kind} *result, {params}) {{\n    {text}\n}}"
 
     return source.helper(full, make)

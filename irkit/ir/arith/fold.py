@@ -47,7 +47,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
+from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall, Ldexp, Reinterpret
 
 _NAN = math.nan
 
@@ -243,6 +243,9 @@ _FLOAT_CALLS: dict[str, Callable[[float, float], Scalar]] = {
     "isnan": lambda a, b: math.isnan(a),
     "isinf": lambda a, b: math.isinf(a),
     "isfinite": lambda a, b: math.isfinite(a),
+    "strict_add": lambda a, b: a + b,
+    "strict_sub": lambda a, b: a - b,
+    "strict_mul": lambda a, b: a * b,
 }
 _INTEGER_CALLS: dict[str, Callable[[int, int, DType], int]] = {
     "abs": lambda a, b, t: abs(a),
@@ -281,9 +284,6 @@ def _integer_to_float(value: int, target: DType) -> float:
     return math.copysign(math.ldexp(kept, spare), value)
 
 
-# One case per node class.
-
-
 def _fold_binary(node: Binary) -> Expr | None:
     a, b, dtype = _scalar(node.a), _scalar(node.b), node.a.dtype
     if a is None or b is None:
@@ -296,14 +296,9 @@ def _fold_binary(node: Binary) -> Expr | None:
     return _result(_INTEGER[type(node)](int(a), int(b), dtype), node.dtype)
 
 
-def _fold_and(node: And) -> Expr | None:
-    value = _scalar(node.a)
-    return None if value is None else node.b if value else Const(False, node.dtype)
-
-
-def _fold_or(node: Or) -> Expr | None:
-    value = _scalar(node.a)
-    return None if value is None else Const(True, node.dtype) if value else node.b
+def _fold_lazy(node: And | Or) -> Expr | None:
+    value, decides = _scalar(node.a), isinstance(node, Or)
+    return None if value is None else node.a if bool(value) is decides else node.b
 
 
 def _fold_not(node: Not) -> Expr | None:
@@ -321,6 +316,37 @@ def _fold_neg(node: Neg) -> Expr | None:
 def _fold_cast(node: Cast) -> Expr | None:
     value = _scalar(node.value)
     return None if value is None else _result(_convert(value, node.dtype), node.dtype)
+
+
+def _fold_reinterpret(node: Reinterpret) -> Expr | None:
+    value, old, new = _scalar(node.value), node.value.dtype, node.dtype
+    if value is None or value != value:
+        return None
+    bits = _bits_of(float(value), old) if old.is_float else int(value)
+    return _result(_of_bits(bits, new) if new.is_float else bits, new)
+
+
+_FORMS = {"f16": "<e", "f32": "<f", "f64": "<d", "bf16": "<f"}
+
+
+def _bits_of(value: float, dtype: DType) -> int:
+    bits = int.from_bytes(struct.pack(_FORMS[str(dtype)], value), "little")
+    return bits >> 16 if dtype.kind == "bf" else bits
+
+
+def _of_bits(bits: int, dtype: DType) -> float:
+    given = (bits % (1 << dtype.bits)).to_bytes(dtype.bits // 8, "little")
+    return struct.unpack(_FORMS[str(dtype)], b"\0\0" + given if dtype.kind == "bf" else given)[0]
+
+
+def _fold_ldexp(node: Ldexp) -> Expr | None:
+    value, exponent = _scalar(node.value), _scalar(node.exponent)
+    if value is None or exponent is None:
+        return None
+    try:
+        return _result(math.ldexp(value, min(max(int(exponent), -4096), 4096)), node.dtype)
+    except OverflowError:
+        return _result(math.copysign(math.inf, value), node.dtype)
 
 
 def _fold_choice(node: Select | Conditional) -> Expr | None:
@@ -342,11 +368,12 @@ def _fold_call(node: Call) -> Expr | None:
 
 FOLDERS: dict[type[Node], Callable[[Any], Expr | None]] = {
     **dict.fromkeys((*_INTEGER, *_FLOAT, *_COMPARE), _fold_binary),
-    And: _fold_and,
-    Or: _fold_or,
+    **dict.fromkeys((And, Or), _fold_lazy),
     Not: _fold_not,
     Neg: _fold_neg,
     Cast: _fold_cast,
+    Reinterpret: _fold_reinterpret,
+    Ldexp: _fold_ldexp,
     Select: _fold_choice,
     Conditional: _fold_choice,
     Call: _fold_call,
@@ -368,8 +395,6 @@ KEPT_CALLS: dict[str, str] = {
         if row.ulps > 0.5 and row.on == "float"
     },
     "fma": "needs more than f64 to round once",
-    "barrier": "has an effect",
-    "prefetch": "has an effect",
-    "start_clock": "has an effect",
-    "stop_clock": "has an effect",
+    "muladd": "is rounded once or twice, by the target",
+    **{row.name: "has an effect" for row in INTRINSICS.values() if row.on == "effect"},
 }

@@ -60,7 +60,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import Call, InstructionCall
+from irkit.ir.intrinsics import Call, InstructionCall, Ldexp, Reinterpret
 
 
 def simplify(expr: Expr, ranges: Ranges = NOTHING, facts: Iterable[Expr] = ()) -> Expr:
@@ -382,6 +382,8 @@ RULES: dict[type[Expr], Callable[[Simplifier, Any], Expr]] = {
     **dict.fromkeys((And, Or, BitAnd, BitOr), _junction),
     **dict.fromkeys((BitXor, Shl, Shr), _bits),
     Cast: _cast,
+    Reinterpret: Simplifier.rebuilt,
+    Ldexp: Simplifier.rebuilt,
     Ramp: _ramp,
     Broadcast: _broadcast,
     Load: _load,

@@ -41,7 +41,7 @@ from irkit.ir.expr import (
     Sub,
     Var,
 )
-from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
+from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall, Ldexp, Reinterpret
 
 Of = Callable[[Expr], Pair]
 _BOTH: Pair = (0, 1)
@@ -281,4 +281,6 @@ ANY_VALUE: dict[type[Expr], str] = {
     Load: "memory is not known here",
     InstructionCall: "mixes lanes, whose ranges are not known one by one",
     Div: "is of floats only",
+    Ldexp: "is of floats only",
+    Reinterpret: "the bits of a float can be any integer",
 }

@@ -26,9 +26,11 @@ from irkit.ir.interp.values import (
     lanes_and,
     lanes_not,
     ramp,
+    reinterpretation,
     repeat,
+    scaled,
 )
-from irkit.ir.intrinsics import Call, InstructionCall
+from irkit.ir.intrinsics import Call, InstructionCall, Ldexp, Reinterpret
 
 
 class ExpressionCompiler:
@@ -181,6 +183,13 @@ class ExpressionCompiler:
             return self.at(node.value)
         return self.code.unary(cast_function(node.value.dtype, node.dtype), self.at(node.value))
 
+    def reinterpret(self, node: Reinterpret) -> int:
+        return self.code.unary(reinterpretation(node.dtype), self.at(node.value))
+
+    def ldexp(self, node: Ldexp) -> int:
+        function = scaled(node.dtype)
+        return self.code.binary(function, self.at(node.value), self.at(node.exponent))
+
     def select(self, node: Select | Conditional) -> int:
         function = _pick if node.cond.dtype.lanes == 1 else np.where
         args = (self.at(node.cond), self.at(node.then), self.at(node.otherwise))
@@ -244,6 +253,8 @@ def _emitters() -> Mapping[type[Expr], Callable[[ExpressionCompiler, Any], int]]
         Not: compiler.not_,
         Neg: compiler.neg,
         Cast: compiler.cast,
+        Reinterpret: compiler.reinterpret,
+        Ldexp: compiler.ldexp,
         Select: compiler.select,
         Conditional: compiler.select,
         Call: compiler.call,

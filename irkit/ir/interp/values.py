@@ -167,6 +167,25 @@ def cast_function(source: DType, target: DType) -> Unary:
     return kind.type if source.lanes == 1 else lambda value: value.astype(kind)
 
 
+def reinterpretation(target: DType) -> Unary:
+    """Return what takes bits for those of another type of the same width."""
+    kind = numpy_dtype(target)
+    return lambda value: value.view(kind)
+
+
+def scaled(dtype: DType) -> Function:
+    """Return the product of a number and a power of 2, rounded once."""
+    kind = np.float64 if dtype.bits == 64 else np.float32
+
+    def run(value: Any, exponent: Any) -> Any:
+        # Farther than any float reaches.
+        near = np.clip(exponent, max(-4096, np.iinfo(exponent.dtype).min),
+                       min(4096, np.iinfo(exponent.dtype).max))  # fmt: skip
+        return narrow(np.ldexp(value.astype(kind), near.astype(np.int32)), dtype)
+
+    return run
+
+
 def _float_to_integer_scalar(target: DType) -> Unary:
     kind, low, high = numpy_dtype(target).type, target.low, target.high
 
@@ -251,6 +270,9 @@ _EXACT: dict[str, Function] = {
     "abs": np.abs,
     "sign": np.sign,
     "fmod": np.fmod,
+    "strict_add": np.add,
+    "strict_sub": np.subtract,
+    "strict_mul": np.multiply,
 }
 _TESTS: dict[str, Function] = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}
 
@@ -264,7 +286,7 @@ def call_function(name: str, dtype: DType) -> Function:
         return _through(np.float64, _TRANSCENDENTAL[name], element)
     if name in _TESTS:
         return _wide(_TESTS[name])
-    if name == "fma":
+    if name in ("fma", "muladd"):
         return _fma_f64 if dtype.bits == 64 else _through(np.float64, _fma_in_f64, element)
     return _through(np.float64 if dtype.bits == 64 else np.float32, _EXACT[name], element)
 

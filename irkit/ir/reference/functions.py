@@ -69,6 +69,9 @@ _ON_FLOATS: dict[str, Callable[..., Array]] = {
     "pow": _pow,
     "atan2": np.arctan2,
     "fmod": np.fmod,
+    "strict_add": np.add,
+    "strict_sub": np.subtract,
+    "strict_mul": np.multiply,
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
@@ -168,10 +171,11 @@ def call(name: str, args: list[Array], dtype: DType) -> Array:
     if not dtype.is_float:
         return _ON_INTEGERS[name](*args)
     kind = np.float64 if dtype.bits == 64 else np.float32
-    # What has a single right value can be computed in the type itself, but for fma.
-    plain = INTRINSICS[name].ulps <= 0.5 and name != "fma"
+    # What has a single right value can be computed in the type itself, but for sums of products.
+    fuses = name in ("fma", "muladd")
+    plain = INTRINSICS[name].ulps <= 0.5 and not fuses
     wide = [arg.astype(kind if plain else np.float64, copy=False) for arg in args]
-    if name == "fma":
+    if fuses:
 
         def fused(a: float, b: float, c: float) -> float:
             return _fma(a, b, c, kind)

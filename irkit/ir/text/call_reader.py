@@ -119,6 +119,25 @@ def _cast(reader: ExprReader, node: ast.Call) -> Expr:
     return Cast(expr, wanted)
 
 
+def _reinterpret(reader: ExprReader, node: ast.Call) -> Expr:
+    value, kind = reader.arguments(node, "reinterpret(value, type)")
+    expr, wanted = reader.expr(value), reader.dtype_of(kind)
+    return _checked(reader, node, lambda: build.reinterpret(expr, wanted))
+
+
+def _ldexp(reader: ExprReader, node: ast.Call) -> Expr:
+    value, exponent = reader.arguments(node, "ldexp(value, exponent)")
+    x, n = reader.expr(value), reader.expr(exponent)
+    return _checked(reader, node, lambda: build.ldexp(x, n))
+
+
+def _checked(reader: ExprReader, node: ast.Call, make: Callable[[], Expr]) -> Expr:
+    try:
+        return make()
+    except DTypeError as found:
+        raise reader.error(found.message, node, found.hint) from None
+
+
 def _lanes(reader: ExprReader, node: ast.expr) -> int:
     lanes = reader.integer(node)
     if not 2 <= lanes <= MAX_LANES:
@@ -185,6 +204,8 @@ _FUNCTIONS: dict[str, Callable[[ExprReader, ast.Call], Expr]] = {
     "broadcast": _broadcast,
     "load": _load,
     "neg": _neg,
+    "reinterpret": _reinterpret,
+    "ldexp": _ldexp,
 }
 
 

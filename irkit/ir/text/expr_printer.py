@@ -27,7 +27,7 @@ from irkit.ir.expr import (
     Not,
     Var,
 )
-from irkit.ir.intrinsics import Call, InstructionCall
+from irkit.ir.intrinsics import Call, InstructionCall, Ldexp, Reinterpret
 from irkit.ir.operators import FLOATS, NUMBERS
 
 MAX_DEPTH = 50
@@ -356,6 +356,8 @@ _FORMS: dict[type[Node], Callable[[ExprPrinter, Any], str]] = {
     Not: _not,
     Neg: _neg,
     Cast: lambda printer, expr: f"cast({printer.text(expr.value)}, {expr.dtype})",
+    Reinterpret: lambda printer, expr: f"reinterpret({printer.text(expr.value)}, {expr.dtype})",
+    Ldexp: lambda printer, expr: f"ldexp({printer.listed((expr.value, expr.exponent))})",
     Select: lambda printer, expr: (
         f"select({printer.listed((expr.cond, expr.then, expr.otherwise))})"
     ),

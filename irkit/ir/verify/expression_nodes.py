@@ -13,13 +13,15 @@ from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import BOOL
 from irkit.ir.expr import OPERATIONS, Broadcast, Cast, Const, Expr, Neg, Not
-from irkit.ir.intrinsics import Call
+from irkit.ir.intrinsics import Call, Ldexp, Reinterpret
 from irkit.ir.verify.types import TypeProblem, expression_problem
 
 MOST_COMBINATIONS = 1 << 12
 """For each class; random programs have a few hundred."""
 _Combination = tuple[Any, ...]
-_OF_OPERANDS = (*OPERATIONS, Not, Neg, Cast, Broadcast, Ramp, Select, Conditional)
+_OF_OPERANDS = (
+    *OPERATIONS, Not, Neg, Cast, Reinterpret, Ldexp, Broadcast, Ramp, Select, Conditional,
+)  # fmt: skip
 
 
 class WrongField(Exception):

@@ -23,7 +23,15 @@ from irkit.ir.expr import (
     Var,
 )
 from irkit.ir.instructions import find_instruction, memory_problem
-from irkit.ir.intrinsics import INTRINSICS, Call, InstructionCall
+from irkit.ir.intrinsics import (
+    INTRINSICS,
+    Call,
+    InstructionCall,
+    Ldexp,
+    Reinterpret,
+    ldexp_problem,
+    reinterpret_problem,
+)
 
 TypeProblem = str | None
 
@@ -190,6 +198,8 @@ _RULES: dict[type[Node], Callable[[Any], TypeProblem]] = {
     Not: _not,
     Neg: _neg,
     Cast: _cast,
+    Reinterpret: reinterpret_problem,
+    Ldexp: ldexp_problem,
     Select: _choice,
     Conditional: _choice,
     Call: _call,

@@ -15,8 +15,16 @@ from irkit.ir.buffer import Load, Ramp
 from irkit.ir.conditional import Conditional, Select
 from irkit.ir.dtype import DType
 from irkit.ir.expr import And, Binary, Broadcast, Cast, Const, Expr, Neg, Not, Or, Var
-from irkit.ir.interp.values import binary_function, call_function, cast_function, constant, ramp
-from irkit.ir.intrinsics import Call
+from irkit.ir.interp.values import (
+    binary_function,
+    call_function,
+    cast_function,
+    constant,
+    ramp,
+    reinterpretation,
+    scaled,
+)
+from irkit.ir.intrinsics import Call, Ldexp, Reinterpret
 from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import Block, For, If, Let, Stmt, Store
 
@@ -122,6 +130,10 @@ def _apply(node: Expr, given: list[Any]) -> Lanes:
             return -given[0]
         case Cast(value):
             return cast_function(_of_lanes(value.dtype), _of_lanes(node.dtype))(*given)
+        case Reinterpret():
+            return reinterpretation(node.dtype)(*given)
+        case Ldexp():
+            return scaled(node.dtype)(*given)
         case Select() | Conditional():
             return np.where(*given)  # pyright: ignore[reportUnknownVariableType]
         case Ramp():

@@ -1,8 +1,9 @@
 """Passes over loops, one a file; each file opens with an example of what the pass does.
 
 blocks: lowering of blocks; storage: buffers; loops: loops and conditions inside them; threads:
-loops over the threads of a grid; cleanup: expressions and statements without effect; support: what
-several of them use. ``irkit.phases.default`` shows the order in which they run.
+loops over the threads of a grid; cleanup: expressions and statements without effect; legalize: what
+a target lacks; support: what several of them use. ``irkit.phases.default`` shows the order in which
+they run.
 
 Passes whose rewrites depend on each other are atomic; of all others, any subset of the applications
 leaves a valid program, and a test holds that. Loads and stores are compared by numbers, never by
@@ -39,6 +40,9 @@ from irkit.passes.loop.cleanup.rewrite_unsafe_selects import (
 )
 from irkit.passes.loop.cleanup.simplify import (
     simplify as simplify,
+)
+from irkit.passes.loop.legalize.expand_functions import (
+    expand_functions as expand_functions,
 )
 from irkit.passes.loop.loops.canonicalize_loops import (
     canonicalize_loops as canonicalize_loops,

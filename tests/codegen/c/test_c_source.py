@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, seed, settings
 
 import irkit
 from irkit.codegen.c.source_file import emit_c
-from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError, Target
 from irkit.fuzz import arguments, prim_funcs
 from irkit.ir import (
@@ -27,6 +26,7 @@ from irkit.ir import (
     select,
 )
 from irkit.ir.expr import OPERATIONS, binary
+from irkit.ir.math.polynomials import POLYNOMIALS
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from tests.codegen.c.build import COMPILERS, CLibrary, needs_compiler

@@ -110,7 +110,9 @@ TRUE = {
     "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round, "abs": abs,
     "sign": lambda x: (x > 0) - (x < 0), "isnan": math.isnan, "isinf": math.isinf,
     "isfinite": math.isfinite, "pow": math.pow, "atan2": math.atan2, "fmod": math.fmod,
-    "fma": lambda a, b, c: a * b + c,
+    "fma": lambda a, b, c: a * b + c, "muladd": lambda a, b, c: a * b + c,
+    "strict_add": lambda a, b: a + b, "strict_sub": lambda a, b: a - b,
+    "strict_mul": lambda a, b: a * b,
 }  # fmt: skip
 
 

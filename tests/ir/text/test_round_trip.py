@@ -104,7 +104,8 @@ EXPRESSIONS = (
         "f32(3.5)", "f32(1e-45)", "f64(0.1)", "f32(-0.0)", 'f32("0x7ff8000000000001")',
         'bf16("-inf")', "i8(-3)", "u64(18446744073709551615)", "-9223372036854775808",
         "x < 1 and (x < 2 and x < 3)", "pow(x, 3)", "cast(ramp(x, 2, 4), i32x4)",
-        "isnan(f32(1.0))", "True", "x // x % x",
+        "isnan(f32(1.0))", "True", "reinterpret(x, f64)", "ldexp(f32(1.0), x)",
+        "reinterpret(ramp(x, 2, 4), u64x4)", "x // x % x",
         "x86_vpdpwssd_128(broadcast(i32(1), 4), broadcast(i16(2), 8), broadcast(i16(3), 8))",
     "f32(1.0) / f32(2.0)", "x == 1", "x != 1", "x > 1", "x <= 1", "x | x & x ^ x >> x",
 )  # fmt: skip

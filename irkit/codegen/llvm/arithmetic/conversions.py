@@ -7,7 +7,7 @@ bf16 instructions flush denormals to 0.
 from irkit.codegen.llvm.arithmetic.integer_ops import constant
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, is_small_float, splat, suffix, value_type
-from irkit.ir import DType
+from irkit.ir import F32, DType
 
 
 def widen(text: FunctionText, dtype: DType, bits: str) -> str:
@@ -41,15 +41,37 @@ def rounded(text: FunctionText, dtype: DType, value: str) -> str:
     return widen(text, dtype, narrow(text, dtype, value)) if is_small_float(dtype) else value
 
 
-def fence_rounding(text: FunctionText, dtype: DType, value: str) -> str:
-    """Stop LLVM from merging the rounding of a ``double`` to ``float`` with a later one.
+def fence_rounding(text: FunctionText, source: DType, target: DType, value: str) -> str:
+    """Stop LLVM from merging the rounding of a ``double`` to ``float`` with that to f16.
 
-    If a function of 16-bit floats follows two roundings, LLVM makes one of them, which gives other
-    bits and calls a runtime library that is not there.
+    Of two such roundings LLVM makes one, which gives other bits and calls a runtime library that is
+    not there.
     """
-    if dtype.kind != "f" or dtype.bits != 16 or not _has_half(text):
+    if source.bits != 32 or target.kind != "f" or target.bits != 16 or not _has_half(text):
         return value
-    return text.intrinsic("arithmetic.fence", as_vector("float", dtype.lanes), value)
+    return text.intrinsic("arithmetic.fence", as_vector("float", target.lanes), value)
+
+
+def reinterpret(text: FunctionText, source: DType, target: DType, value: str) -> str:
+    """Take the bits of a value for those of another type of the same width."""
+    if is_small_float(source):
+        value = narrow(text, source, value)
+    elif source.is_float:
+        bits = as_vector(f"i{source.bits}", source.lanes)
+        value = text.op(f"bitcast {value_type(source)} {value} to {bits}")
+    if is_small_float(target):
+        return widen(text, target, value)
+    if not target.is_float:
+        return value
+    bits = as_vector(f"i{target.bits}", target.lanes)
+    return text.op(f"bitcast {bits} {value} to {value_type(target)}")
+
+
+def scaled(text: FunctionText, kind: str, bits: str, value: str, exponent: str) -> str:
+    """Multiply by a power of 2, where that is an instruction."""
+    name = f"llvm.ldexp.{suffix(kind)}.{suffix(bits)}"
+    text.module.declare(name, f"declare {kind} @{name}({kind}, {bits})")
+    return text.call(name, kind, (kind, value), (bits, exponent))
 
 
 def convert(text: FunctionText, source: DType, target: DType, value: str) -> str:
@@ -84,7 +106,7 @@ def _float_to_float(text: FunctionText, source: DType, target: DType, value: str
     if source.bits == 64:
         # To 16 bits through f32, like all 16-bit arithmetic.
         made = text.op(f"fptrunc {old} {value} to {new}")
-        return rounded(text, target, fence_rounding(text, target, made))
+        return rounded(text, target, fence_rounding(text, F32, target, made))
     if target.bits == 64:
         return text.op(f"fpext {old} {value} to {new}")
     return rounded(text, target, value)

@@ -30,7 +30,8 @@ class FunctionScope:
     ``memo`` lasts for one statement: a store may change what was loaded. ``bits`` holds loaded
     16-bit floats as they are in memory, for as long as ``memo`` has their values, and
     ``variable_bits`` those of variables. Entries made inside a branch are removed at its end, since
-    they do not exist on the other path. ``deferred`` are vectors made of scalars in the memo,
+    they do not exist on the other path. ``expanded`` keeps alive what the memo knows by its id.
+    ``deferred`` are vectors made of scalars in the memo,
     written when their lanes are needed: the address of contiguous elements needs the first lane
     only. ``mask`` is the condition of the vector conditional whose side is being evaluated;
     ``failures`` numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
@@ -57,6 +58,7 @@ class FunctionScope:
         self.variable_bits: dict[int, str] = {}
         self.deferred: dict[int, Callable[[FunctionScope, Any], str]] = {}
         self.log: list[int] = []
+        self.expanded: list[Expr] = []
         self.loading: set[int] = set()
         self.mask: tuple[str, int] | None = None
         self.flags = "contract"
@@ -74,6 +76,7 @@ class FunctionScope:
         self.bits.clear()
         self.deferred.clear()
         self.log.clear()
+        self.expanded.clear()
         self.loading.clear()
 
     def keep(self, expr: Expr, value: str) -> None:

@@ -7,6 +7,7 @@ from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.types import suffix
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc, Stmt
+from irkit.ir.math import math_features
 
 MAX_LINES = 2_000_000
 
@@ -14,14 +15,16 @@ MAX_LINES = 2_000_000
 class ModuleText:
     """Text that functions share: declarations and helper functions, each once.
 
-    ``debug`` is set if instructions carry line numbers. ``meanings`` are the functions that stand
-    for instructions which the target lacks, by their symbols. ``kernel`` is the function being
-    written, ``clocks`` the size of its table of clocks. ``device`` is set if it is a kernel for
-    threads of a device, and ``shared_end`` if its launch asks for shared memory: the bytes so far.
+    ``math`` tells what the target computes in one instruction. ``debug`` is set if instructions
+    carry line numbers. ``meanings`` are the functions that stand for instructions which the target
+    lacks, by their symbols. ``kernel`` is the function being written, ``clocks`` the size of its
+    table of clocks. ``device`` is set if it is a kernel for threads of a device, and ``shared_end``
+    if its launch asks for shared memory: the bytes so far.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
         self.target = target
+        self.math = math_features(target)
         self.debug = debug
         self.declared: dict[str, str] = {}
         self.helpers: dict[str, str] = {}

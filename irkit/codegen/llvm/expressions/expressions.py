@@ -8,7 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from irkit.codegen.llvm.arithmetic import integer_ops
-from irkit.codegen.llvm.arithmetic.conversions import convert, rounded
+from irkit.codegen.llvm.arithmetic.conversions import (
+    convert,
+    fence_rounding,
+    reinterpret,
+    rounded,
+    scaled,
+)
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, splat, value_type
 from irkit.codegen.llvm.expressions.conditionals import LAZY
@@ -41,6 +47,7 @@ from irkit.ir import (
     FloorDiv,
     FloorMod,
     InstructionCall,
+    Ldexp,
     Load,
     Max,
     Min,
@@ -49,6 +56,7 @@ from irkit.ir import (
     Not,
     Or,
     Ramp,
+    Reinterpret,
     Select,
     Shl,
     Shr,
@@ -56,6 +64,7 @@ from irkit.ir import (
     Var,
     as_int,
 )
+from irkit.ir.math import expansion
 
 
 def evaluate(scope: FunctionScope, root: Expr) -> str:
@@ -215,7 +224,10 @@ def _neg(scope: FunctionScope, node: Neg) -> str:
 
 
 def _cast(scope: FunctionScope, node: Cast) -> str:
-    return convert(scope.text, node.value.dtype, node.dtype, scope.of(node.value))
+    value = scope.of(node.value)
+    if not isinstance(node.value, (Binary, Load)):
+        value = fence_rounding(scope.text, node.value.dtype, node.dtype, value)
+    return convert(scope.text, node.value.dtype, node.dtype, value)
 
 
 def _select(scope: FunctionScope, node: Select | Conditional) -> str:
@@ -224,9 +236,34 @@ def _select(scope: FunctionScope, node: Select | Conditional) -> str:
     return scope.text.op(f"select {test} {cond}, {kind} {then}, {kind} {otherwise}")
 
 
+def _reinterpret(scope: FunctionScope, node: Reinterpret) -> str:
+    return reinterpret(scope.text, node.value.dtype, node.dtype, scope.of(node.value))
+
+
+def _ldexp(scope: FunctionScope, node: Ldexp) -> str:
+    made = _expanded(scope, node)
+    if made is not None:
+        return made
+    kind, bits = value_type(node.dtype), value_type(node.exponent.dtype)
+    value, exponent = scope.of(node.value), scope.of(node.exponent)
+    return rounded(scope.text, node.dtype, scaled(scope.text, kind, bits, value, exponent))
+
+
+def _expanded(scope: FunctionScope, node: Expr) -> str | None:
+    """Write what an expression amounts to, if the legalisation has left that to be done here."""
+    made = expansion(node, scope.text.module.math)
+    if made is None:
+        return None
+    scope.expanded.append(made)  # The memo knows expressions by their id.
+    return _code(scope, made)
+
+
 def _call(scope: FunctionScope, node: Call) -> str:
     if node.name == "barrier" or node.name in HINT_NAMES:
         raise IRKitError(f"{node.name!r} is a statement and has no value")
+    made = _expanded(scope, node)
+    if made is not None:
+        return made
     args = [scope.of(arg) for arg in node.args]
     return intrinsic(scope.text, node.name, node.args[0].dtype, args, scope.flags)
 
@@ -272,6 +309,8 @@ EMIT: dict[type[Expr], Callable[[FunctionScope, Any], str]] = {
     Not: _not,
     Neg: _neg,
     Cast: _cast,
+    Reinterpret: _reinterpret,
+    Ldexp: _ldexp,
     Select: _select,
     Conditional: _select,
     Call: _call,

@@ -1,4 +1,5 @@
-"""Intrinsic functions as instructions, as polynomials, or as calls of the C math library.
+"""Intrinsic functions as instructions or as calls of the C math library; those that have an
+expansion (``irkit/ir/math``) come here on f64 only.
 
 One of the four meanings of docs/semantics.md that check each other: it shares no code with the
 other three, which ``irkit/ir/intrinsics.py`` names.
@@ -6,22 +7,16 @@ other three, which ``irkit/ir/intrinsics.py`` names.
 
 from collections.abc import Callable
 
-from irkit.codegen.llvm.arithmetic.conversions import fence_rounding, rounded
+from irkit.codegen.llvm.arithmetic.conversions import rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
-from irkit.codegen.llvm.arithmetic.lane_ops import LaneOps
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
-from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError
 from irkit.ir import BOOL, F32, DType
 
 Emit = Callable[[FunctionText, DType, list[str], str], str]
 UNROLLED_LANES = 16
-_LIBRARY = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sin", "cos",
-    "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "atan2",
-    "fmod",
-)  # fmt: skip
+_LIBRARY = ("sin", "cos", "tan", "fmod")
 _INLINE = {
     "sqrt": "sqrt",
     "floor": "floor",
@@ -36,10 +31,6 @@ def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flag
     """Write a call of an intrinsic on operands of one type; ``flags`` are for float arithmetic."""
     if dtype.is_float:
         working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
-        own = POLYNOMIALS.get((name, str(working.element)))
-        if own is not None:
-            result = own(LaneOps(text, working), *args)
-            return rounded(text, dtype, fence_rounding(text, dtype, result))
         emit = _FLOAT.get(name)
         if emit is not None:
             result = emit(text, working, args, flags if dtype.bits > 16 else "")
@@ -140,22 +131,6 @@ def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> 
     return rounded(text, dtype, choose(text, working, by_zero, plain, found))
 
 
-def _rsqrt(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    kind = value_type(dtype)
-    root = text.intrinsic("sqrt", kind, *args)
-    return text.op(f"fdiv {kind} {number(1.0, dtype)}, {root}")
-
-
-def _sigmoid(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    """Compute 1 / (1 + exp(-x)) for x >= 0, else exp(x) / (1 + exp(x)), to avoid overflow."""
-    kind, one = value_type(dtype), number(1.0, dtype)
-    size = text.op(f"fneg {kind} {text.intrinsic('fabs', kind, *args)}")
-    small = intrinsic(text, "exp", dtype, [size], flags)
-    below = text.op(f"fcmp olt {kind} {args[0]}, {number(0.0, dtype)}")
-    above = choose(text, dtype, below, small, one)
-    return text.op(f"fdiv {kind} {above}, {text.op(f'fadd {kind} {small}, {one}')}")
-
-
 def _float_abs(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     return text.intrinsic("fabs", value_type(dtype), *args)
 
@@ -230,12 +205,30 @@ def _clz(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
     return text.intrinsic("ctlz", value_type(dtype), *args, more="i1 false")
 
 
+def _strict(name: str) -> Emit:
+    """Compute without flags, so that nothing is contracted."""
+
+    def emit(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+        return text.op(f"{name} {value_type(dtype)} {args[0]}, {args[1]}")
+
+    return emit
+
+
+def _muladd(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    kind, (a, b, c) = value_type(dtype), args
+    if text.module.math.fuses:
+        return text.intrinsic("fma", kind, *args)
+    return text.op(f"fadd {kind} {text.op(f'fmul {kind} {a}, {b}')}, {c}")
+
+
 _TESTS = ("isnan", "isinf", "isfinite")
 _FLOAT: dict[str, Emit] = {
     **{name: _inline(name) for name in _INLINE},
     **{name: _library(name) for name in _LIBRARY},
-    "rsqrt": _rsqrt,
-    "sigmoid": _sigmoid,
+    "muladd": _muladd,
+    "strict_add": _strict("fadd"),
+    "strict_sub": _strict("fsub"),
+    "strict_mul": _strict("fmul"),
     "abs": _float_abs,
     "sign": _float_sign,
     "isnan": _isnan,

@@ -284,7 +284,13 @@ class ErrorRules:
         return a
 
     def _call(self, name: str, args: Sequence[Bounded], dtype: DType) -> Bounded:
-        if name == "fma":
+        if name in ("strict_add", "strict_sub"):
+            kind = Add if name == "strict_add" else Sub
+            exact_sum = kind(args[0].value, args[1].value, args[0].value.dtype)
+            return self._sum(exact_sum.replace(dtype=dtype), args[0], args[1])
+        if name == "strict_mul":
+            return self._product(args[0], args[1], dtype)
+        if name in ("fma", "muladd"):
             product_ = self._product(args[0], args[1], dtype)
             exact_sum = Add(product_.value, args[2].value, product_.value.dtype)
             return self._sum(exact_sum.replace(dtype=dtype), product_, args[2])

@@ -121,7 +121,13 @@ def quotient(a: BoundedArray, b: BoundedArray) -> tuple[Array, Array | float]:
 
 def called(name: str, args: Sequence[BoundedArray], dtype: DType) -> BoundedArray:
     """Apply a function of floats, also at both ends of the range of its arguments."""
-    if name == "fma":
+    if name in ("strict_add", "strict_sub"):
+        sign = 1.0 if name == "strict_add" else -1.0
+        apart = error_of(args[0]) + error_of(args[1])
+        return rounded(args[0].value + sign * args[1].value, apart, dtype)
+    if name == "strict_mul":
+        return rounded(*product(args[0], args[1]), dtype)
+    if name in ("fma", "muladd"):
         value, error = product(args[0], args[1])
         # NumPy rounds the product; where the sum cancels, that is the whole result.
         error = error + _UNIT["f64"] * np.abs(value)

@@ -54,6 +54,7 @@ _DIVISORS = (2, 3, 4, -2, 8, 5, -1)
 # Added to 1, the last two lie halfway between two 16-bit numbers.
 _EDGES = (0.0, -0.0, 1.0, inf, -inf, nan, -1.0, 2.0**-8, 2.0**-11)
 _NEUTRAL = (0.0, 1.0, -1.0)
+_SUMS_OF_PRODUCTS = ("fma", "muladd")
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -231,12 +232,19 @@ class Values:
         if form in (3, 4) and not self.s.over(dtype, product):
             if form == 4 and not self.s.over(dtype, product + 8):
                 c = self._constant(dtype)
-                return Number(call("fma", a.expr, b.expr, c.expr), product + c.bound)
-            return Number(a.expr * b.expr, product)
+                name = self.picks.pick(_SUMS_OF_PRODUCTS)
+                return Number(call(name, a.expr, b.expr, c.expr), product + c.bound)
+            return Number(self._arithmetic("mul", a.expr, b.expr), product)
         if form < 8 and not self.s.over(dtype, both):
-            return Number(a.expr + b.expr if form < 7 else a.expr - b.expr, both)
+            return Number(self._arithmetic("add" if form < 7 else "sub", a.expr, b.expr), both)
         make = te.minimum if form == 8 else te.maximum
         return Number(make(a.expr, b.expr), max(a.bound, b.bound))
+
+    def _arithmetic(self, name: str, a: Expr, b: Expr) -> Expr:
+        """Add, subtract or multiply, now and then by the function that is never contracted."""
+        if self.picks.below(8) == 0:
+            return call(f"strict_{name}", a, b)
+        return {"add": a + b, "sub": a - b, "mul": a * b}[name]
 
     def _special(self, dtype: str, depth: int) -> Number:
         """Make a float of any value, each operation with one right result."""
@@ -298,10 +306,11 @@ class Values:
         product, both = a.bound * b.bound, a.bound + b.bound
         if form in (6, 7) and not self.s.over(dtype, product + 8):
             if form == 7:
-                return Number(call("fma", a.expr, b.expr, self._constant(dtype).expr), product + 3)
-            return Number(a.expr * b.expr, product)
+                name, c = self.picks.pick(_SUMS_OF_PRODUCTS), self._constant(dtype)
+                return Number(call(name, a.expr, b.expr, c.expr), product + 3)
+            return Number(self._arithmetic("mul", a.expr, b.expr), product)
         if form < 10 and not self.s.over(dtype, both):
-            return Number(a.expr + b.expr if form != 9 else a.expr - b.expr, both)
+            return Number(self._arithmetic("add" if form != 9 else "sub", a.expr, b.expr), both)
         make = te.minimum if form == 10 else te.maximum
         return Number(make(a.expr, b.expr), max(a.bound, b.bound))
 

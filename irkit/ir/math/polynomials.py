@@ -6,14 +6,22 @@ function and checks the bound in its row of ``INTRINSICS``; a new function is a 
 
 from collections.abc import Callable
 
-from irkit.codegen.math import exponentials, inverse_trigonometry, logarithms, trigonometry
-from irkit.codegen.math.lane_arithmetic import LaneArithmetic
+from irkit.ir.expr import Expr
+from irkit.ir.math import (
+    double_arcs,
+    double_powers,
+    exponentials,
+    inverse_trigonometry,
+    logarithms,
+    trigonometry,
+)
+from irkit.ir.math.lane_arithmetic import LaneArithmetic
 
-Expansion = Callable[..., str]
-"""A function of a writer of arithmetic and its operands, which returns the result."""
+Expansion = Callable[..., Expr]
+"""A function of a builder of arithmetic and its operands, which returns the result."""
 
 
-def _rsqrt(f: LaneArithmetic, x: str) -> str:
+def _rsqrt(f: LaneArithmetic, x: Expr) -> Expr:
     return f.div(1.0, f.sqrt(x))
 
 
@@ -42,4 +50,25 @@ POLYNOMIALS: dict[tuple[str, str], Expansion] = {
     ("atan", "f32"): inverse_trigonometry.atan,
     ("atan2", "f32"): inverse_trigonometry.atan2,
     ("rsqrt", "f32"): _rsqrt,
+    ("exp", "f64"): exponentials.exp,
+    ("exp2", "f64"): exponentials.exp2,
+    ("expm1", "f64"): exponentials.expm1,
+    ("sigmoid", "f64"): exponentials.sigmoid,
+    ("tanh", "f64"): exponentials.tanh,
+    ("erf", "f64"): exponentials.erf,
+    ("log", "f64"): logarithms.log,
+    ("log2", "f64"): logarithms.log2,
+    ("log10", "f64"): logarithms.log10,
+    ("log1p", "f64"): logarithms.log1p,
+    ("pow", "f64"): double_powers.power,
+    ("sinh", "f64"): exponentials.sinh,
+    ("cosh", "f64"): exponentials.cosh,
+    ("asinh", "f64"): double_powers.asinh,
+    ("acosh", "f64"): double_powers.acosh,
+    ("atanh", "f64"): double_powers.atanh,
+    ("asin", "f64"): inverse_trigonometry.asin,
+    ("acos", "f64"): inverse_trigonometry.acos,
+    ("atan", "f64"): double_arcs.atan,
+    ("atan2", "f64"): double_arcs.atan2,
+    ("rsqrt", "f64"): _rsqrt,
 }

@@ -8,7 +8,8 @@ four quarter turns, so each range of x has parts that leave these bits out (Payn
 
 from typing import Literal
 
-from irkit.codegen.math.lane_arithmetic import LaneArithmetic
+from irkit.ir.expr import Expr
+from irkit.ir.math.lane_arithmetic import LaneArithmetic
 
 _QUARTERS = tuple(
     tuple(float.fromhex(part) for part in parts)
@@ -28,50 +29,46 @@ _COS = (0.00090341095503478454, -0.020860026813301343, 0.25366921088182282,
         -1.2337005421933263, 1.0)  # fmt: skip
 
 
-def sin(f: LaneArithmetic, x: str) -> str:
+def sin(f: LaneArithmetic, x: Expr) -> Expr:
     return _wave(f, x, 0)
 
 
-def cos(f: LaneArithmetic, x: str) -> str:
+def cos(f: LaneArithmetic, x: Expr) -> Expr:
     return _wave(f, x, 1)
 
 
-def _wave(f: LaneArithmetic, x: str, ahead: Literal[0, 1]) -> str:
+def _wave(f: LaneArithmetic, x: Expr, ahead: Literal[0, 1]) -> Expr:
     """Compute the sine of x plus ``ahead`` quarter turns."""
     d, wide = f.widened(x)
     turned, fraction = _reduced(d, wide)
     if ahead:
         turned = d.integer("add", turned, ahead)
     sine, cosine = _both(d, fraction)
-    value = d.choose(_is_odd(d, turned), cosine, sine)
-    return f.narrowed(d, _negated_if(d, value, d.integer("lshr", turned, 1)))
+    value = d.choose(d.is_odd(turned), cosine, sine)
+    return f.narrowed(_negated_if(d, value, d.integer("lshr", turned, 1)))
 
 
-def tan(f: LaneArithmetic, x: str) -> str:
+def tan(f: LaneArithmetic, x: Expr) -> Expr:
     """Compute sine over cosine; after an odd number of quarter turns, minus cosine over sine."""
     d, wide = f.widened(x)
     turned, fraction = _reduced(d, wide)
     sine, cosine = _both(d, fraction)
-    odd = _is_odd(d, turned)
+    odd = d.is_odd(turned)
     value = d.div(d.choose(odd, cosine, sine), d.choose(odd, sine, cosine))
-    return f.narrowed(d, _negated_if(d, value, turned))
+    return f.narrowed(_negated_if(d, value, turned))
 
 
-def _both(d: LaneArithmetic, fraction: str) -> tuple[str, str]:
+def _both(d: LaneArithmetic, fraction: Expr) -> tuple[Expr, Expr]:
     square = d.mul(fraction, fraction)
     return d.mul(fraction, d.polynomial(square, _SIN)), d.polynomial(square, _COS)
 
 
-def _is_odd(d: LaneArithmetic, whole: str) -> str:
-    return d.compare_bits("ne", d.integer("and", whole, 1), 0)
-
-
-def _negated_if(d: LaneArithmetic, value: str, whole: str) -> str:
+def _negated_if(d: LaneArithmetic, value: Expr, whole: Expr) -> Expr:
     """Flip the sign if a whole number is odd."""
     return d.from_bits(d.integer("xor", d.as_bits(value), d.integer("shl", whole, 63)))
 
 
-def _reduced(d: LaneArithmetic, x: str) -> tuple[str, str]:
+def _reduced(d: LaneArithmetic, x: Expr) -> tuple[Expr, Expr]:
     """Return quarter turns in the low bits of an integer, and the remaining fraction."""
     size = d.abs(x)
     first, second, third = (d.value(part) for part in _QUARTERS[0])

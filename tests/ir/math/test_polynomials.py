@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from irkit.codegen import assembly, emit, host_target
-from irkit.codegen.math import exponentials, inverse_trigonometry, logarithms, trigonometry
-from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import Target
 from irkit.ir import BF16, F16, F32, INTRINSICS, DType, call, const, evaluate, numpy_dtype
+from irkit.ir.math import exponentials, inverse_trigonometry, logarithms, trigonometry
+from irkit.ir.math.polynomials import POLYNOMIALS
 from tests.codegen.llvm.cases import compiled, elementwise
 
 Array = np.ndarray[Any, Any]
-UNARY = sorted(name for name, _ in POLYNOMIALS if INTRINSICS[name].arity == 1)
+NAMES = sorted(name for name, dtype in POLYNOMIALS if dtype == "f32")
+UNARY = [name for name in NAMES if INTRINSICS[name].arity == 1]
 # All features of this machine, and without fused operations and AVX-512.
 PLAIN = ("-fma", "-avx512f") if host_target().triple.startswith("x86") else ()
 TARGETS = [Target(opt_level=2), Target(opt_level=2, features=PLAIN)]
@@ -86,7 +87,7 @@ def same(a: Array, b: Array) -> bool:
 
 def test_every_function_with_an_error_has_a_polynomial() -> None:
     inexact = {(row.name, "f32") for row in INTRINSICS.values() if row.ulps > 0.5}
-    assert set(POLYNOMIALS) == inexact
+    assert {(name, "f32") for name in NAMES} == inexact
 
 
 def test_no_bound_is_above_two_and_a_half_ulps() -> None:
@@ -108,7 +109,7 @@ def test_it_keeps_its_bound(name: str, target: Target) -> None:
     assert error[worst] <= INTRINSICS[name].ulps, (x[worst], error[worst])
 
 
-@pytest.mark.parametrize("name", [name for name, _ in POLYNOMIALS])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_scalar_and_every_lane_have_the_same_bits(name: str) -> None:
     x = samples(1_000_003)
     operands = (np.abs(x), np.roll(x, 7)) if name in ("pow", "atan2") else (x,)
@@ -241,12 +242,14 @@ COEFFICIENTS = [
 def test_a_wrong_coefficient_is_found(
     module: Any, table: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right: tuple[float, ...] = getattr(module, table)
+    known: Any = getattr(module, table)
+    right: tuple[float, ...] = known[23] if isinstance(known, dict) else known
     x = samples(1_000_003)
     want = true_values(name, x)
     for place, coefficient in enumerate(right):
         wrong = (*right[:place], coefficient * 1.1, *right[place + 1 :])
-        monkeypatch.setattr(module, table, wrong)
+        planted = {**known, 23: wrong} if isinstance(known, dict) else wrong
+        monkeypatch.setattr(module, table, planted)
         error = ulps(ran(name, TARGETS[0], 16, x), want).max()
         assert error > INTRINSICS[name].ulps, place
 
