@@ -15,6 +15,7 @@ from irkit.codegen.math.polynomials import POLYNOMIALS
 from irkit.core import Target
 from irkit.ir import BF16, F16, F32, INTRINSICS, DType, call, const, evaluate, numpy_dtype
 from tests.codegen.llvm.cases import compiled, elementwise
+from tests.draws import sampled
 
 Array = np.ndarray[Any, Any]
 UNARY = sorted(name for name, _ in POLYNOMIALS if INTRINSICS[name].arity == 1)
@@ -237,7 +238,7 @@ COEFFICIENTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "table", "name"), COEFFICIENTS)
+@pytest.mark.parametrize(("module", "table", "name"), sampled(COEFFICIENTS, every=3))
 def test_a_wrong_coefficient_is_found(
     module: Any, table: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
