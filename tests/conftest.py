@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.draws import LONG
+from tests.draws import LONG, few_or_all
 from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
@@ -19,6 +19,7 @@ os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
 # The long run draws anew each time; the short one gives the same on each machine, however slow.
 settings.register_profile(
     "irkit",
+    max_examples=few_or_all(40, 100),
     deadline=None,
     derandomize=not LONG,
     database=None,

@@ -94,6 +94,7 @@ def code_of(count: int) -> str:
     return "".join(texts)
 
 
+@pytest.mark.long
 def test_the_same_schedule_in_every_process_and_under_every_hash_seed() -> None:
     code = f"from {__name__} import code_of; import sys; sys.stdout.write(code_of(6))"
     expected = code_of(6)

@@ -13,6 +13,7 @@ from irkit.ir import Allocate, Block, For, PrimFunc, as_dtype, interpret, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from irkit.schedule import BlockRef, Schedule
+from tests.draws import few_or_all
 
 REDUCERS = {"sum": np.sum, "max": np.max, "min": np.min}
 
@@ -27,7 +28,7 @@ def run(func: PrimFunc, *arrays: Any) -> None:
     np.testing.assert_array_equal(native[-1], arrays[-1])
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(
     kind=st.sampled_from(sorted(REDUCERS)),
     shape=st.lists(st.integers(1, 70), min_size=1, max_size=3),

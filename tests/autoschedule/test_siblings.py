@@ -11,6 +11,7 @@ from irkit.ir import Block, Buffer, Expr, For, PrimFunc, Var, as_int, interpret,
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from irkit.schedule import BlockRef, Schedule
+from tests.draws import few_or_all
 
 
 def stages(*shape: int, shifts: tuple[int, ...] = (0, 0), chain: bool = False) -> PrimFunc:
@@ -67,7 +68,7 @@ def check(func: PrimFunc, *machines: Machine) -> None:
             np.testing.assert_array_equal(other, right)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(
     shape=st.lists(
         st.sampled_from([1, 2, 3, 7, 8, 13, 16, 17, 31, 33, 64]), min_size=1, max_size=3

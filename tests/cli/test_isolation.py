@@ -114,6 +114,7 @@ def test_one_that_ends_this_process_is_named_all_the_same(
     assert replay(crash).outcome == ("same" if name == "crash" else "different")
 
 
+@pytest.mark.long
 def test_passes_of_a_users_share_one_process_that_is_not_this_one(folder: Path) -> None:
     passes = (
         "--pass",

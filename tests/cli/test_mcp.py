@@ -17,6 +17,7 @@ from irkit.ir import For, PrimFunc, parse
 from irkit.phases import DEFAULT
 from irkit.transform import define_pass
 from tests.cli.command import ROOT
+from tests.draws import sampled
 
 KERNEL = """\
 def scale(A: f32[6, 4], C: f32[6, 4]):
@@ -112,7 +113,7 @@ def test_without_the_package_the_verb_says_what_to_install(files: list[str]) -> 
     assert "pip install 'irkit[mcp]'" in done.stderr
 
 
-@pytest.mark.parametrize("allow_run", [False, True])
+@pytest.mark.parametrize("allow_run", sampled([False, True], every=2))
 def test_a_client_asks_over_standard_input(allow_run: bool, files: list[str]) -> None:
     pytest.importorskip("mcp", reason="the package mcp is not installed")
     from mcp import ClientSession, StdioServerParameters

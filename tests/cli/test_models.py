@@ -90,6 +90,7 @@ def test_every_pass_of_a_model_has_a_verdict(folder: Shell, file: str) -> None:
     assert "conv_relu: " in done.err  # Progress, kernel by kernel.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", sampled(["net.onnx", "net.trace"], every=2))
 def test_a_kernel_of_a_model_is_bisected_and_reduced(folder: Shell, file: str) -> None:
     done = folder("bisect", file, "--pass", "2:net_passes:shorten", "--seconds", "1")

@@ -150,6 +150,7 @@ def test_a_crash_folder_can_be_reduced(folder: Shell) -> None:
         test()
 
 
+@pytest.mark.long
 def test_a_pass_that_never_ends_is_reduced_under_a_time_limit(folder: Shell) -> None:
     folder.write("raise_in_a_test.py", RAISING)
     placed = ("--pass", "3:raise_in_a_test:hang")

@@ -13,8 +13,10 @@ from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Step, Trace
 from tests.cli.command import cpu_time, shell
+from tests.draws import sampled
 
 
+@pytest.mark.long
 def test_a_trace_of_hundreds_of_steps_is_listed_quickly(folder: Path) -> None:
     light = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
     module: Any = import_onnx(light / "light_squeezenet.onnx")
@@ -63,6 +65,7 @@ def test_a_damaged_trace_is_listed_up_to_the_damage(folder: Path) -> None:
     assert json.loads(shell("trace", "f.trace", "--json").stdout)["damage"] in done.stderr
 
 
+@pytest.mark.long
 def test_the_time_of_each_loop_is_printed(folder: Path) -> None:
     text = "def f(B: f32[1]):\n    for slow in serial(0, 40000):\n        B[0] = B[0] * f32(0.5)\n"
     irkit.trace(irkit.ir.parse(text)).save(folder / "f.trace")
@@ -75,7 +78,7 @@ def test_the_time_of_each_loop_is_printed(folder: Path) -> None:
     assert "--loop-times cannot be given with" in wrong.stderr
 
 
-@pytest.mark.parametrize("verb", ["opt", "check"])
+@pytest.mark.parametrize("verb", sampled(["opt", "check"], every=2))
 def test_what_a_verb_runs_is_recorded(verb: str, folder: Path) -> None:
     (folder / "f.irs").write_text(KERNEL)
     done = shell(verb, "f.irs", "--schedule", "none", env={"IRKIT_TRACE": str(folder / "all")})

@@ -35,6 +35,7 @@ from irkit.ir import (
     Var,
 )
 from tests.core.node_programs import ONE
+from tests.draws import few_or_all
 
 
 def kinds(cls: type[Node]) -> dict[str, str]:
@@ -116,7 +117,12 @@ def plainly_read(node: Node, chosen: tuple[str, ...]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+@settings(
+    max_examples=few_or_all(12, 30),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[*HealthCheck],
+)
 @given(prim_funcs())
 def test_the_fast_readers_list_what_the_field_table_says(func: PrimFunc) -> None:
     for node in walk(func):

@@ -25,6 +25,7 @@ from irkit.ir import (
     Var,
     seq,
 )
+from tests.draws import few_or_all
 
 ZERO, EIGHT = Const(0, I64), Const(8, I64)
 
@@ -182,7 +183,7 @@ def trees(draw: st.DrawFn) -> Stmt:
     return PrimFunc("f", (free,), stmt(3, [free])).body
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(32, 80), derandomize=True, deadline=None)
 @given(trees(), trees())
 def test_same_hash_and_fresh_agree(a: Stmt, b: Stmt) -> None:
     one: Node = PrimFunc("f", (), a)

@@ -13,6 +13,7 @@ from irkit.fuzz import prim_funcs
 from irkit.ir import Block, Expr, For, If, Load, PrimFunc, Stmt, Store, View
 from irkit.phases.default import DEFAULT
 from irkit.te import Reduce
+from tests.draws import few_or_all
 
 WANTED: tuple[type[Node] | tuple[type[Node], ...], ...] = (
     Block, For, Stmt, (For, If), (Store, View), PrimFunc,
@@ -53,7 +54,10 @@ def test_classes_that_can_be_expressions_are_known() -> None:
 
 
 @settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=few_or_all(16, 40),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(prim_funcs())
 def test_walks_for_statements_find_all_of_them_in_order(func: PrimFunc) -> None:
@@ -69,7 +73,10 @@ def test_walks_for_statements_find_all_of_them_in_order(func: PrimFunc) -> None:
 
 
 @settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=few_or_all(16, 40),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(prim_funcs())
 def test_the_phases_give_the_same_with_and_without_the_shortcut(func: PrimFunc) -> None:

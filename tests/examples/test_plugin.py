@@ -66,6 +66,7 @@ def test_without_the_package_the_name_is_unknown(site: Path, tmp_path: Path) -> 
     assert "there is no pass 'serialize-loops'" in done.stderr
 
 
+@pytest.mark.long
 def test_two_packages_with_one_name_are_told_apart(site: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

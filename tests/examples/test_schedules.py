@@ -14,6 +14,7 @@ from examples.schedules import conv, elementwise, matmul, reductions
 from irkit import Schedule
 from irkit.core import same
 from irkit.ir import PrimFunc
+from tests.draws import sampled
 
 FOLDER = Path(__file__).parents[2] / "examples" / "schedules"
 AVX2 = {"rows": 6, "vectors": 2, "lanes": 8}
@@ -121,12 +122,15 @@ def test_the_trace_makes_the_same_again(
 
 @pytest.mark.parametrize(
     ("name", "sizes"),
-    [
-        ("matmul", ["64"]),
-        ("conv", ["32", "7"]),
-        ("elementwise", ["5000"]),
-        ("reductions", ["8", "64"]),
-    ],
+    sampled(
+        [
+            ("matmul", ["64"]),
+            ("conv", ["32", "7"]),
+            ("elementwise", ["5000"]),
+            ("reductions", ["8", "64"]),
+        ],
+        every=2,
+    ),
 )
 def test_the_file_runs_alone(name: str, sizes: list[str], tmp_path: Path) -> None:
     done = subprocess.run(

@@ -24,6 +24,7 @@ from irkit.graph import (
     without_plan,
 )
 from irkit.ir import Var
+from tests.draws import few_or_all
 from tests.graph.graphs import inputs_of, random_graph
 
 
@@ -62,7 +63,7 @@ def unshared(plan: MemoryPlan) -> int:
     return sum(-(-slot.size // 64) * 64 for slot in plan.slots)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 40))
 def test_values_that_are_live_together_never_overlap(seed: int, steps: int) -> None:
     func = random_graph(seed, steps)

@@ -16,6 +16,7 @@ from irkit.ir import (
     verify,
 )
 from irkit.phases.default import DEFAULT
+from tests.draws import few_or_all
 from tests.ir.blocks import BLOCK, VALID
 
 OTHER = parse("def g():\n    pass\n")
@@ -41,7 +42,12 @@ def test_an_init_is_gone_when_no_block_has_one() -> None:
     assert [found.message for found in no_init_blocks.predicate(func)] == ["block 'A' has an init"]
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+@settings(
+    max_examples=few_or_all(12, 30),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[*HealthCheck],
+)
 @given(prim_funcs())
 def test_what_the_verifier_knows_changes_no_answer_about_flat_accesses(func: PrimFunc) -> None:
     for each in (func, *(step.after for step in DEFAULT.steps(func))):

@@ -40,6 +40,7 @@ from irkit.ir import (
     select,
 )
 from tests.depth import DEEP
+from tests.draws import few_or_all
 
 x, y = hole("x", ANY_INTEGER), hole("y", ANY_INTEGER)
 c, d = hole("c", ANY_INTEGER, on=Const), hole("d", ANY_INTEGER, on=Const)
@@ -100,7 +101,7 @@ def meaning_kept(rules: Rules, expr: Expr) -> bool:
     return evaluate(rewrite(expr, rules), VALUES) == evaluate(expr, VALUES)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), deadline=None, derandomize=True)
 @given(integers())
 def test_the_rules_keep_the_meaning_of_random_expressions(expr: Expr) -> None:
     assert meaning_kept(RULES, expr)

@@ -26,6 +26,7 @@ from irkit.ir import (
     script,
     seq,
 )
+from tests.draws import few_or_all
 
 NEST = """def f(A: f32[n], C: f32[n], m: i64):
     for i in serial(m, n):
@@ -37,7 +38,7 @@ NEST = """def f(A: f32[n], C: f32[n], m: i64):
 """
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(12, 30), deadline=None, derandomize=True)
 @given(prim_funcs())
 def test_a_rewriter_that_changes_nothing_returns_the_same_function(func: PrimFunc) -> None:
     assert Rewriter(func).run() is func

@@ -24,6 +24,7 @@ def is_right(name: str, named: str, tier: str = "lowered") -> bool:
     return FuzzedChange(bug(name), FuzzResult("mismatch", named=named, tier=tier)).right
 
 
+@pytest.mark.long
 def test_every_seeded_bug_is_used_by_a_pass_that_the_catalogue_accepts() -> None:
     for each in (*CATALOGUE, *FUZZED_ONLY):
         if set(each.guilty) <= TIERS:

@@ -25,6 +25,7 @@ def test_an_unchanged_lowering_needs_no_check() -> None:
     assert try_programs(cases, prints_of(cases)).differs == ()
 
 
+@pytest.mark.long
 def test_every_loop_pass_changes_one_of_the_fixed_programs() -> None:
     fired = {
         step.name

@@ -6,6 +6,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from irkit.core import IRKitError
 from tests.mutation.changes.source import source_of
 from tests.mutation.trials.fork_server import ForkServer, TrialOrder
@@ -25,6 +27,7 @@ def forks_of(process: int) -> list[int]:
     raise AssertionError("it forks nothing")
 
 
+@pytest.mark.long
 def test_a_change_that_never_ends_is_gone_with_its_server() -> None:
     server = ForkServer(0, -1)
     changed = TrialOrder(ENDLESS, "while True: pass\n" + source_of(ENDLESS), seconds=60.0)

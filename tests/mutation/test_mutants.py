@@ -38,6 +38,7 @@ def test_mutants_that_change_meaning_are_found() -> None:
     assert found >= 40
 
 
+@pytest.mark.long
 def test_a_sample_is_found_again_by_definition_and_change(tmp_path: Path) -> None:
     everything = [mutant for module in MODULES for mutant in mutants_of(module)]
     alike = [mutant for mutant in everything if mutant.nth]

@@ -147,6 +147,7 @@ def test_a_seeded_bug_is_bisected_to_a_rewrite_in_its_pass(server: ForkServer) -
     assert divided >= len(results) // 2
 
 
+@pytest.mark.long
 def test_a_changed_module_leaves_this_process_and_the_files_alone(server: ForkServer) -> None:
     bug = CATALOGUE[0]
     before = source_of(bug.module)

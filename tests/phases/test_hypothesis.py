@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.draws import sampled
+
 TESTS = """
 import sys
 from hypothesis import given, settings, strategies as st
@@ -30,7 +32,7 @@ def test_a_function_is_lowered_built_and_interpreted(depth):
 CHANGES = {"pass": 0, "sys.setrecursionlimit(sys.getrecursionlimit() + 7)": 1}
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", sampled(CHANGES, every=2))
 def test_only_a_limit_that_stays_changed_is_warned_of(tmp_path: Path, change: str) -> None:
     (tmp_path / "test_own.py").write_text(TESTS.replace("CHANGE", change))
     command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]

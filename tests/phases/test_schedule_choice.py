@@ -215,6 +215,7 @@ def same_in_another_process(make: Callable[[], str], code: str) -> None:
         assert found.stdout == expected
 
 
+@pytest.mark.long
 def test_the_same_machine_gives_the_same_objects_in_every_process() -> None:
     code = (
         "from tests.phases.test_schedule_choice import objects; import sys; "

@@ -99,6 +99,7 @@ def _end(how: int) -> None:
     os._exit(how)
 
 
+@pytest.mark.long
 def test_a_server_that_is_lost_is_replaced() -> None:
     with Child(Limits(20)) as child:
         number = child.call(os.getppid)

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from irkit import te, topi
 from irkit.core import DTypeError, ShapeError
+from tests.draws import few_or_all
 from tests.te.agree import agree
 
 RNG = np.random.default_rng(3)
@@ -40,7 +41,7 @@ def test_an_operator_of_two_tensors_agrees_with_numpy(name: str, dtype: str) -> 
     agree(getattr(topi, name)(a, b), {a: x, b: y}, BINARY[name](x, y))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3))
 def test_shapes_broadcast_as_numpy_says(shapes: Any) -> None:
     left, right = shapes.input_shapes
@@ -49,7 +50,7 @@ def test_shapes_broadcast_as_numpy_says(shapes: Any) -> None:
     agree(topi.add(a, b), {a: x, b: y}, np.add(x, y))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(st.sampled_from(["int8", "uint8", "int32", "int64"]), st.integers(0, 99))
 def test_integers_divide_towards_zero_and_wrap(dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)

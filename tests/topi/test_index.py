@@ -8,12 +8,13 @@ from hypothesis import given, settings, strategies as st
 
 from irkit import te, topi
 from irkit.core import DTypeError, ShapeError
+from tests.draws import few_or_all
 from tests.te.agree import agree
 
 RNG = np.random.default_rng(5)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(
     st.integers(-8, 8),
     st.none() | st.integers(-8, 8),

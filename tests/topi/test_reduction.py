@@ -9,12 +9,13 @@ from hypothesis import given, settings, strategies as st
 from irkit import te, topi
 from irkit.core import ShapeError
 from irkit.graph import op_spec
+from tests.draws import few_or_all
 from tests.te.agree import agree
 
 RNG = np.random.default_rng(4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(
     st.sampled_from(["sum", "prod", "max", "min", "mean"]),
     st.lists(st.integers(1, 3), min_size=1, max_size=4),

@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit import te, topi
 from irkit.core import ShapeError
+from tests.draws import few_or_all
 from tests.te.agree import agree
 
 RNG = np.random.default_rng(5)
@@ -60,7 +61,7 @@ def test_flatten_splits_at_an_axis(axis: int) -> None:
     agree(topi.flatten(x, axis), {x: value}, value.reshape(rows, -1))
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(st.permutations(range(4)))
 def test_transpose_agrees_with_numpy(order: list[int]) -> None:
     x = te.placeholder((1, 2, 3, 4), name="x")
@@ -111,7 +112,7 @@ def test_concatenate_of_symbolic_extents() -> None:
     assert caught.value.span.name == "concatenate"
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=2, max_size=2))
 def test_padding_surrounds_and_negative_padding_cuts(widths: list[tuple[int, int]]) -> None:
     x = te.placeholder((3, 4), name="x")

@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import IRKitError, IRModule, OptionError, ParseError, Span
 from irkit.ir import PrimFunc
 from irkit.transform import Phase, Pipeline, Registry, define_pass, parse_phases, parse_pipeline
+from tests.draws import few_or_all
 from tests.transform.loops import LOOP, no_parallel, no_unrolled
 
 
@@ -63,7 +64,7 @@ PASSES = st.one_of(
 )
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), derandomize=True)
 @given(st.lists(st.lists(PASSES, max_size=3), max_size=3))
 def test_every_pipeline_reads_back(phases: list[list[object]]) -> None:
     made = Pipeline(
@@ -143,7 +144,7 @@ def test_an_order_that_cannot_hold_is_refused() -> None:
         read("1:vectorize;2:flatten")
 
 
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=few_or_all(80, 200), derandomize=True)
 @given(st.text('012:;,{}=[]"-abflten.\n é', max_size=40))
 def test_any_text_is_a_pipeline_or_an_error_with_a_place(text: str) -> None:
     try:

@@ -13,6 +13,7 @@ from irkit.transform import (
     parse_spec,
     render_spec,
 )
+from tests.draws import few_or_all
 
 
 def test_a_spec_names_a_pass_and_its_options() -> None:
@@ -98,7 +99,7 @@ def canonical(value: object) -> object:
     return tuple(map(canonical, value)) if isinstance(value, tuple) else value
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), derandomize=True)
 @given(st.dictionaries(st.from_regex(r"[a-z_]\w{0,5}", fullmatch=True), values, max_size=4))
 def test_what_is_rendered_reads_back(options: dict[str, object]) -> None:
     read = parse_spec(render_spec("m.n:f", options))
@@ -108,7 +109,7 @@ def test_what_is_rendered_reads_back(options: dict[str, object]) -> None:
     )
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), derandomize=True)
 @given(st.text('a{}=,:"[]1.e-+\\ ', max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

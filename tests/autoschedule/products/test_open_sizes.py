@@ -152,6 +152,7 @@ def test_few_plans_are_chosen_and_the_schedule_can_be_replayed() -> None:
     assert same(again.func, sch.func)
 
 
+@pytest.mark.long
 def test_every_step_of_lowering_agrees_and_no_access_is_out_of_bounds() -> None:
     func = product(te.var("m"), 10, 6)
     traced = irkit.trace(func, schedule="auto", machine=SMALL)

@@ -216,6 +216,7 @@ def test_reassociation_happens_only_where_a_loop_or_function_allows_it() -> None
     assert emit([whole], target).count("reassoc") == 2
 
 
+@pytest.mark.long
 def test_wide_vectors_compile_and_wider_ones_are_rejected() -> None:
     wide, whole = Buffer("A", (index(1 << 13),), F32), ramp(0, 1, 1024)
     func = PrimFunc("f", (wide,), Store(wide, (whole,), call("sin", call("cos", wide[whole]))))

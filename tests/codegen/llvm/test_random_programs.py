@@ -11,6 +11,7 @@ from irkit.core import IRKitError, Target
 from irkit.fuzz import arguments, prim_funcs
 from irkit.ir import PrimFunc, interpret
 from irkit.runtime import compile_functions
+from tests.draws import sampled
 
 EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "25"))
 
@@ -26,7 +27,7 @@ def outcome(run: Any, args: list[Any]) -> list[Any]:
     return [arg for arg in given_ if isinstance(arg, np.ndarray)]
 
 
-@pytest.mark.parametrize("level", [0, 1, 3])
+@pytest.mark.parametrize("level", sampled([0, 1, 3], every=2))
 def test_a_random_program_gives_what_the_interpreter_gives(level: int) -> None:
     @settings(
         max_examples=EXAMPLES,

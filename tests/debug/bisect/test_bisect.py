@@ -60,6 +60,7 @@ def found(p: AnyPass, func: PrimFunc, **how: Any) -> Culprit:
     return culprit
 
 
+@pytest.mark.long
 def test_the_default_phases_have_no_culprit() -> None:
     assert all(bisect(DEFAULT, kernel(name)) is None for name in ("MATMUL", "SOFTMAX"))
 

@@ -23,6 +23,7 @@ from irkit.ir import (
     parse,
 )
 from irkit.transform import Phase, Pipeline, define_pass
+from tests.draws import sampled
 
 Rule = Callable[..., Expr | None]
 
@@ -171,11 +172,14 @@ def test_a_wrong_pass_is_found_in_spite_of_a_choice() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        "A[i] + f32(1.0) + (A[i] + f32(1.0)) + (A[i] + f32(1.0) + (B[i] - f32(1.0)))",
-        "A[i] / B[i] + D[i] + (A[i] - D[i] * f32(3.0))",
-        "A[i] * f32(1e-38) + B[i] * f32(1e-30) + sqrt(abs(D[i])) * f32(1e-40)",
-    ],
+    sampled(
+        [
+            "A[i] + f32(1.0) + (A[i] + f32(1.0)) + (A[i] + f32(1.0) + (B[i] - f32(1.0)))",
+            "A[i] / B[i] + D[i] + (A[i] - D[i] * f32(3.0))",
+            "A[i] * f32(1e-38) + B[i] * f32(1e-30) + sqrt(abs(D[i])) * f32(1e-40)",
+        ],
+        every=3,
+    ),
 )
 def test_terms_that_cancel_leave_a_large_error(value: str) -> None:
     for text in (POINTWISE, POINTWISE.replace("f32[", "f64[")):

@@ -13,12 +13,13 @@ from irkit.fuzz import KERNELS
 from irkit.ir import PrimFunc
 from tests.debug.check.rounding_cases import COARSE, LEGAL
 from tests.debug.check.verdict_of_pair import judged
+from tests.draws import sampled
 from tests.passes.loop.kernels import kernel
 
 Array = NDArray[Any]
 
 
-@pytest.mark.parametrize("name", LEGAL)
+@pytest.mark.parametrize("name", sampled(LEGAL, every=3))
 def test_legal_rounding_is_within_the_bound(name: str) -> None:
     found = judged(LEGAL[name], declared=True)
     assert found.status == "rounds differently", str(found)

@@ -15,7 +15,7 @@ from irkit.passes import BUILTIN
 from irkit.passes.loop import eliminate_common_subexpressions, simplify
 from irkit.transform import IR, AnyPass, define_pass, load_pass
 from tests.debug.programs import programs_for
-from tests.draws import LONG, part_of
+from tests.draws import LONG, part_of, sampled
 
 TRUE = Const(True, BOOL)
 SCALE = """
@@ -44,7 +44,7 @@ def telling(p: AnyPass, programs: list[IR]) -> list[IR]:
     return [*changed[:: len(changed) // 4 + 1], *unchanged[:1]]
 
 
-@pytest.mark.parametrize("p", BUILTIN, ids=lambda p: p.name)
+@pytest.mark.parametrize("p", sampled(BUILTIN, every=3), ids=lambda p: p.name)
 def test_the_built_in_passes_keep_their_contracts(p: AnyPass) -> None:
     assert p.idempotent
     assert_contracts(p, telling(p, programs_for(p, 8)), hash_seeds=(), samples=2)
@@ -56,6 +56,7 @@ def test_the_built_in_passes_keep_their_contracts_on_many_programs(p: AnyPass) -
     assert_contracts(p, programs_for(p, 400), hash_seeds=())
 
 
+@pytest.mark.long
 def test_the_built_in_passes_give_the_same_under_every_hash_seed() -> None:
     jobs = [(p, telling(p, programs_for(p, 8))) for p in BUILTIN]
     for seed in part_of((1, 2), 2):

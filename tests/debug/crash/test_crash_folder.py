@@ -216,6 +216,7 @@ def test_a_graph_and_its_weights_are_kept_whole(tmp_path: Path) -> None:
     assert replay(write_crash(caught.value, tmp_path)).outcome == "same"
 
 
+@pytest.mark.long
 def test_a_kernel_that_crashes_or_hangs_is_named_and_replayed(tmp_path: Path) -> None:
     a, c = np.ones(8, np.float32), np.zeros(8, np.float32)
     for text, kind in ((WILD, "crash"), (ENDLESS, "timeout")):

@@ -153,6 +153,7 @@ def test_a_wrong_late_step_is_reduced_to_start_from_the_steps_before(
     assert failure.is_like(failure_of(small.case))
 
 
+@pytest.mark.long
 def test_a_wrong_pass_leaves_no_schedule(
     func: PrimFunc, trace: ScheduleTrace, tmp_path: Path
 ) -> None:

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from irkit import tune
 from tests.docs.pages import ROOT, Reader, switches_of
 
@@ -10,6 +12,7 @@ PAGE = ROOT / "docs" / "tuning.md"
 TEXT = PAGE.read_text()
 
 
+@pytest.mark.long
 def test_the_template_of_the_page_is_tuned(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     reader.read(PAGE)

@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 from irkit.core import IRKitError
 from irkit.fuzz.generators.onnx_models.suite_cases import refused_cases
-from tests.draws import few_or_all
+from tests.draws import few_or_all, sampled
 from tests.frontend.onnx.node_cases import NodeCase, Prepare, interpreted, native, node_cases
 
 TYPES: dict[str, tuple[int, Any]] = {
@@ -113,7 +113,7 @@ def is_near(found: Any, expected: Any, error: float) -> bool:
     return bool(apart <= error * max(np.abs(b[finite]).max(), 1e-30))
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", sampled(TYPES, every=2))
 def test_operators_in_other_floats_are_as_exact_as_these_are(kind: str) -> None:
     count, wrong = wrong_cases(kind, interpreted, every=few_or_all(54, 9))
     assert wrong == []

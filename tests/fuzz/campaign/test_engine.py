@@ -116,6 +116,7 @@ def test_a_case_that_does_not_end_or_takes_all_memory_is_stopped() -> None:
     assert campaign.tally.statuses == {"hang": 1, "memory": 1}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_this_process")
 def test_an_interrupted_campaign_keeps_its_counts(tmp_path: Path) -> None:
     plan = CampaignPlan(cases=1000, seconds=None, kinds=("programs",), folder=tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from irkit.fuzz.campaign import CaseOptions, Draw
 from irkit.fuzz.campaign.worker import CaseResult, run_case
 from irkit.fuzz.judge.invariants import UNDER_TEST
-from tests.draws import few_or_all
+from tests.draws import few_or_all, sampled
 
 OPTIONS = CaseOptions(native=False, invariants=(UNDER_TEST,))
 
@@ -19,11 +19,14 @@ def ran(path: str, cases: int, options: CaseOptions = OPTIONS) -> list[CaseResul
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "tests.fuzz.check_pass.right_rules:reassociate",
-        "tests.fuzz.check_pass.right_rules:factor_out",
-        "tests.fuzz.check_pass.right_passes:interchange",
-    ],
+    sampled(
+        [
+            "tests.fuzz.check_pass.right_rules:reassociate",
+            "tests.fuzz.check_pass.right_rules:factor_out",
+            "tests.fuzz.check_pass.right_passes:interchange",
+        ],
+        every=3,
+    ),
 )
 def test_a_right_pass_fires_and_gives_no_finding(path: str) -> None:
     native = CaseOptions(invariants=(UNDER_TEST,))
@@ -35,11 +38,14 @@ def test_a_right_pass_fires_and_gives_no_finding(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "tests.fuzz.check_pass.wrong_passes:lose_tail",
-        "tests.fuzz.check_pass.bad_passes:interchange_extents",
-        "tests.fuzz.check_pass.bad_passes:raise_limit",
-    ],
+    sampled(
+        [
+            "tests.fuzz.check_pass.wrong_passes:lose_tail",
+            "tests.fuzz.check_pass.bad_passes:interchange_extents",
+            "tests.fuzz.check_pass.bad_passes:raise_limit",
+        ],
+        every=3,
+    ),
 )
 def test_a_wrong_pass_is_found_and_named(path: str) -> None:
     limit = sys.getrecursionlimit()

@@ -23,7 +23,7 @@ from irkit.ir import LOOP_LEVEL, parse, script
 from irkit.passes.loop import simplify, unroll_loops
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Trace
-from tests.draws import few_or_all
+from tests.draws import few_or_all, sampled
 from tests.fuzz.check_pass import wrong_passes
 
 SCALE = """\
@@ -83,27 +83,30 @@ def test_a_right_pass_passes_and_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("p", "how", "said"),
-    [
-        (
-            wrong_passes.read_beside,
-            {"phase": 0, "strategy": st.just(MATRIX)},
-            "changes what the program computes",
-        ),
-        (wrong_passes.lose_tail, {}, "changes what the program computes"),
-        (
-            wrong_passes.say_changed,
-            {},
-            "reports wrongly whether it changed something",
-        ),
-        (wrong_passes.change_in_place, {}, "changes its input in place"),
-        (wrong_passes.draw_lots, {}, "is not deterministic"),
-        (wrong_passes.count_runs, {}, "is not idempotent"),
-        (wrong_passes.raise_at_blocks, {"phase": 0}, "raises an exception: KeyError: "),
-        (wrong_passes.use_unbound, {}, "leaves an invalid program"),
-        (wrong_passes.forget_spans, {}, "loses where statements come from"),
-        (wrong_passes.claim_no_unrolled_loops, {}, "leaves an invalid program"),
-        (wrong_passes.drop_stores, {"phase": 2}, "changes what the program computes"),
-    ],
+    sampled(
+        [
+            (
+                wrong_passes.read_beside,
+                {"phase": 0, "strategy": st.just(MATRIX)},
+                "changes what the program computes",
+            ),
+            (wrong_passes.lose_tail, {}, "changes what the program computes"),
+            (
+                wrong_passes.say_changed,
+                {},
+                "reports wrongly whether it changed something",
+            ),
+            (wrong_passes.change_in_place, {}, "changes its input in place"),
+            (wrong_passes.draw_lots, {}, "is not deterministic"),
+            (wrong_passes.count_runs, {}, "is not idempotent"),
+            (wrong_passes.raise_at_blocks, {"phase": 0}, "raises an exception: KeyError: "),
+            (wrong_passes.use_unbound, {}, "leaves an invalid program"),
+            (wrong_passes.forget_spans, {}, "loses where statements come from"),
+            (wrong_passes.claim_no_unrolled_loops, {}, "leaves an invalid program"),
+            (wrong_passes.drop_stores, {"phase": 2}, "changes what the program computes"),
+        ],
+        every=3,
+    ),
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_wrong_pass_is_named_and_its_test_fails(
@@ -121,6 +124,7 @@ def test_a_wrong_pass_is_named_and_its_test_fails(
         run()
 
 
+@pytest.mark.long
 def test_dependence_on_hashes_is_found_in_another_process(tmp_path: Path) -> None:
     text = refuted(wrong_passes.follow_hashes, tmp_path, examples=5, hash_seeds=(1, 2))
     assert "is not deterministic: another result with hash seed" in text
@@ -206,6 +210,7 @@ def test_the_body_can_check_more_and_use_fixtures(tmp_path: Path) -> None:
     assert test.irkit_check.tally.cases == 0
 
 
+@pytest.mark.long
 def test_a_finding_is_tried_first_until_it_is_mended(tmp_path: Path) -> None:
     def test_it(case: PassCase) -> None: ...
 

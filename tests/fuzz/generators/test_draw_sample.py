@@ -14,6 +14,7 @@ from irkit.fuzz.generators.programs.seed_functions import seed_functions
 from irkit.fuzz.generators.sample import KINDS
 from irkit.fuzz.picks import beginning_with, picks_of
 from irkit.ir import PrimFunc
+from tests.draws import sampled
 
 
 def test_each_function_of_the_seed_corpus_can_be_selected() -> None:
@@ -39,7 +40,7 @@ def test_a_campaign_tries_the_whole_seed_corpus(kinds: tuple[Kind, ...]) -> None
         assert bool(leads) == (kind in ("programs", "schedules"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, every=3))
 def test_the_same_number_draws_the_same(kind: Kind) -> None:
     for number in range(3):
         try:

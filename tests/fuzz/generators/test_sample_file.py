@@ -9,6 +9,7 @@ import pytest
 from irkit.core import FormatError, IRKitError
 from irkit.fuzz.generators.sample import KINDS, Kind
 from irkit.fuzz.generators.sample_file import read_sample, sample_text
+from tests.draws import sampled
 from tests.fuzz.shrink.test_make_small import drawn
 
 
@@ -17,7 +18,7 @@ def _told(value: object) -> list[str]:
     return [str(each) for each in np.asarray(value).ravel()]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, every=3))
 def test_samples_are_the_same_after_a_file(kind: Kind, tmp_path: Path) -> None:
     for number in range(8):
         sample = drawn(kind, number)

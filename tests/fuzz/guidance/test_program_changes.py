@@ -58,6 +58,7 @@ def test_the_same_number_changes_alike() -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.long
 def test_changed_programs_of_all_kinds_are_judged_right() -> None:
     ran = 0
     for number in range(24):

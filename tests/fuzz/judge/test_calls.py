@@ -16,6 +16,7 @@ from irkit.ir import as_dtype, numpy_dtype
 from irkit.runtime import call, kernel, model
 from irkit.runtime.call import Explanation
 from irkit.runtime.model_arrays import check_input
+from tests.draws import sampled
 
 
 def found_in(kind: Kind, count: int, *invariants: str) -> Outcome | None:
@@ -28,7 +29,7 @@ def found_in(kind: Kind, count: int, *invariants: str) -> Outcome | None:
     return None
 
 
-@pytest.mark.parametrize("kind", ["programs", "schedules", "graphs", "onnx"])
+@pytest.mark.parametrize("kind", sampled(["programs", "schedules", "graphs", "onnx"], every=2))
 def test_calls_and_packages_are_right(kind: Kind) -> None:
     assert found_in(kind, 6, "checks arguments", "package reads back") is None
 
@@ -57,13 +58,16 @@ def _nothing(*args: Any) -> None:
 
 @pytest.mark.parametrize(
     ("where", "name", "bug"),
-    [
-        (Explanation, "_check_overlap", _nothing),
-        (Explanation, "_check_shape", _nothing),
-        (kernel, "as_scalar", lambda func, place, value: value),
-        (kernel, "check_count", _nothing),
-        (call, "plain_array", np.asarray),
-    ],
+    sampled(
+        [
+            (Explanation, "_check_overlap", _nothing),
+            (Explanation, "_check_shape", _nothing),
+            (kernel, "as_scalar", lambda func, place, value: value),
+            (kernel, "check_count", _nothing),
+            (call, "plain_array", np.asarray),
+        ],
+        every=3,
+    ),
 )
 def test_a_bug_in_the_checks_of_a_call_is_found(
     where: Any, name: str, bug: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
@@ -82,6 +86,7 @@ def _reversed(path: Any, contents: Any) -> None:
 WRITE = model.write_package
 
 
+@pytest.mark.long
 def test_a_package_with_other_weights_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "write_package", _reversed)
     found = found_in("graphs", 30, "package reads back")

@@ -18,6 +18,7 @@ def found_in(count: int) -> Outcome | None:
     return None
 
 
+@pytest.mark.long
 def test_loops_that_are_said_to_be_independent_are() -> None:
     assert found_in(40) is None
 

@@ -8,11 +8,11 @@ from irkit.fuzz.generators.sample import KINDS, Kind, Unusable
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.picks import picks_of
 from irkit.fuzz.shrink.choices import record_choices, replay_choices, shrink_choices
-from tests.draws import few_or_all
+from tests.draws import few_or_all, sampled
 from tests.fuzz.shrink.test_make_small import drawn
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, every=3))
 def test_a_sample_is_drawn_again_from_its_choices(kind: Kind) -> None:
     drawn(kind, 0)
     for number in range(few_or_all(5, 10)):
@@ -25,7 +25,7 @@ def test_a_sample_is_drawn_again_from_its_choices(kind: Kind) -> None:
         assert sample_text(sample, {}) == sample_text(again, {})
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=few_or_all(24, 60))
 @given(
     st.lists(st.integers(0, 200), max_size=40),
     st.integers(1, 60),

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import msgspec
 import numpy as np
+import pytest
 
 from irkit.core import rewrite
 from irkit.debug import NO_SCHEDULE, InputSet
@@ -157,6 +158,7 @@ def test_numbers_with_a_tolerance_are_never_compared_bit_for_bit() -> None:
     assert all(each.allowed == off.allowed for each in asked)
 
 
+@pytest.mark.long
 def test_a_sample_that_crashes_shrinks_too() -> None:
     sample = with_pass(drawn("programs", 1), crash)
     small = make_small(sample, judge_in_fork(sample), judge_in_fork, seconds=3)

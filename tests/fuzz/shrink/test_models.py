@@ -20,6 +20,7 @@ from irkit.fuzz.picks import picks_of
 from irkit.fuzz.shrink.make_small import make_small
 from irkit.fuzz.shrink.models import smaller_models
 from irkit.phases import GRAPH
+from tests.draws import sampled
 
 FLOAT, BOOL = TensorProto.FLOAT, TensorProto.BOOL
 
@@ -70,7 +71,7 @@ def parts_of(sample: Sample) -> list[Sample]:
     return [made for move in smaller_models(sample) if (made := move(sample)) is not None]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", sampled(range(8), every=3))
 def test_every_part_of_a_right_model_is_right(number: int) -> None:
     sample = drawn(number)
     nodes = len(model_of(sample).graph.node)

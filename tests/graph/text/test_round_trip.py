@@ -29,6 +29,7 @@ from irkit.graph import (
 )
 from irkit.ir import F32, I32, Names, Var, parse as parse_loops
 from irkit.passes.graph import fuse_ops, simplify_graph
+from tests.draws import few_or_all
 from tests.graph.graphs import random_graph
 
 EVERYTHING = """\
@@ -82,7 +83,7 @@ def test_the_text_above_contains_every_node_class() -> None:
     assert found == set(GRAPH_NODES)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_random_graphs_read_back_the_same(seed: int) -> None:
     func = random_graph(seed)
@@ -273,7 +274,7 @@ def test_an_error_has_the_line_of_the_mistake(text: str, line: int, message: str
     assert (caught.value.span.file, caught.value.span.line) == ("net.irs", line)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), deadline=None, derandomize=True)
 @given(st.data())
 def test_damaged_text_is_an_error_and_never_a_crash(data: st.DataObject) -> None:
     lines = EVERYTHING.splitlines()

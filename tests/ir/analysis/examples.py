@@ -6,8 +6,9 @@ from hypothesis import settings
 
 from irkit.core import symbols_bound
 from irkit.ir import Buffer, PrimFunc
+from tests.draws import few_or_all
 
-MANY = settings(max_examples=120, deadline=None, derandomize=True)
+MANY = settings(max_examples=few_or_all(48, 120), deadline=None, derandomize=True)
 
 
 def symbols(func: PrimFunc) -> list[Any]:

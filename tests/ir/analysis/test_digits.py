@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.core import Recorder, recording, walk
 from irkit.ir import For, dependences, parse
+from tests.draws import few_or_all
 
 INDICES = (
     "f // 8",
@@ -37,7 +38,7 @@ def meets(first: str, second: str, extent: int) -> bool:
     return len(set(places)) < extent
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(60, 150), derandomize=True, deadline=None)
 @given(st.sampled_from(INDICES), st.sampled_from(INDICES), st.integers(2, 40))
 def test_iterations_touch_no_common_element_if_nothing_is_carried(
     first: str, second: str, n: int

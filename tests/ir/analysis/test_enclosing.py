@@ -23,6 +23,7 @@ from irkit.ir import (
     script,
     seq,
 )
+from tests.draws import few_or_all
 from tests.ir.analysis.examples import PRECISE
 from tests.ir.analysis.execution import Run
 from tests.ir.analysis.programs import nests
@@ -41,7 +42,7 @@ def check_dominance(func: PrimFunc) -> None:
             assert not (known.dominates(a, b) and (a, b) in refuted)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(nests())
 def test_a_statement_that_dominates_another_began_before_it(func: PrimFunc) -> None:
     check_dominance(func)

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 
 from irkit.core import children, walk
 from irkit.ir import Block, For, PrimFunc, Stmt, parse, seq, statements
+from tests.draws import few_or_all
 from tests.ir.analysis.programs import nests
 
 BLOCKS = """def f(A: f32[8, 8], C: f32[8]):
@@ -36,7 +37,7 @@ def check(func: PrimFunc) -> None:
         assert table.loop(loop.var) is loop
 
 
-@settings(max_examples=30)
+@settings(max_examples=few_or_all(12, 30))
 @given(nests())
 def test_all_statements_are_found_in_text_order_with_what_is_around_them(func: PrimFunc) -> None:
     check(func)

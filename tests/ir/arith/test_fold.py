@@ -48,6 +48,7 @@ from irkit.ir import (
     fold,
 )
 from irkit.ir.arith.fold import FOLDED_CALLS, FOLDERS, KEPT_CALLS, KEPT_NODES, round_to
+from tests.draws import few_or_all
 from tests.ir.classes import leaves, operations_on
 
 INTEGERS = (I8, I16, I32, I64, U8, U16, U32, U64)
@@ -121,7 +122,7 @@ def test_a_folded_operation_is_what_the_interpreter_computes(dtype: DType) -> No
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS], ids=str)
 def test_a_folded_operation_agrees_on_any_values(dtype: DType) -> None:
-    @settings(max_examples=25, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None, database=None)
     @given(values(dtype), values(dtype))
     def check(a: float, b: float) -> None:
         for node in nodes(a, b, dtype):
@@ -132,7 +133,7 @@ def test_a_folded_operation_agrees_on_any_values(dtype: DType) -> None:
 
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, BOOL], ids=str)
 def test_a_folded_cast_is_what_the_interpreter_computes(source: DType) -> None:
-    @settings(max_examples=30, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=few_or_all(12, 30), derandomize=True, deadline=None, database=None)
     @given(values(source))
     def check(value: float) -> None:
         for target in (*INTEGERS, *FLOATS, BOOL):
@@ -143,7 +144,7 @@ def test_a_folded_cast_is_what_the_interpreter_computes(source: DType) -> None:
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, BOOL], ids=str)
 def test_a_folded_negation_is_what_the_interpreter_computes(dtype: DType) -> None:
-    @settings(max_examples=25, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None, database=None)
     @given(values(dtype))
     def check(value: float) -> None:
         if not dtype.is_bool:

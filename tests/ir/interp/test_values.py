@@ -46,6 +46,7 @@ from irkit.ir import (
     ramp,
     select,
 )
+from tests.draws import few_or_all
 from tests.ir.classes import leaves
 
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, 300.0, -70000.0, 1e20, math.inf, -math.inf, math.nan]
@@ -135,7 +136,7 @@ def test_fma_rounds_once(dtype: DType, bits: int) -> None:
     run = compiled(call("fma", a, b, c), a, b, c)
     width = st.integers(-(1 << bits) + 1, (1 << bits) - 1)
 
-    @settings(max_examples=150, derandomize=True, deadline=None, database=None)
+    @settings(max_examples=few_or_all(60, 150), derandomize=True, deadline=None, database=None)
     @given(width, width, width, st.integers(-2 * bits, 2 * bits))
     def check(x: int, y: int, z: int, scale: int) -> None:
         exact = Fraction(x) * y + Fraction(z) * Fraction(2) ** scale

@@ -15,6 +15,7 @@ from irkit.ir import BF16, F16, F32, INTRINSICS, DType, call, const, evaluate, n
 from irkit.ir.math import exponentials, inverse_trigonometry, logarithms, trigonometry
 from irkit.ir.math.polynomials import POLYNOMIALS
 from tests.codegen.llvm.cases import compiled, elementwise
+from tests.draws import sampled
 
 Array = np.ndarray[Any, Any]
 NAMES = sorted(name for name, dtype in POLYNOMIALS if dtype == "f32")
@@ -238,7 +239,7 @@ COEFFICIENTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "table", "name"), COEFFICIENTS)
+@pytest.mark.parametrize(("module", "table", "name"), sampled(COEFFICIENTS, every=3))
 def test_a_wrong_coefficient_is_found(
     module: Any, table: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from irkit.core import ParseError
 from irkit.fuzz import prim_funcs
 from irkit.ir import Expr, PrimFunc, Stmt, level, parse, parse_expr, parse_module, script
 from irkit.ir.text import expr_reader
+from tests.draws import few_or_all
 from tests.ir.classes import leaves
 
 HEAD = "def f(A: f32[8], x: i64):\n"
@@ -154,7 +155,12 @@ def test_many_bad_quotes_before_a_comment_take_linear_time() -> None:
 PIECES = ["", "(", ")", ":", "\n", "    ", " ", "[", "0", "x", ",", "é", '"', "=", "#"]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=few_or_all(24, 60),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 @given(prim_funcs(), st.data())
 def test_damaged_text_is_read_or_refused_but_never_fails(
     func: PrimFunc, data: st.DataObject

@@ -23,6 +23,7 @@ from irkit.ir import (
 )
 from irkit.ir.verify.expression_nodes import _ROWS  # pyright: ignore[reportPrivateUsage] -- to start from none
 from irkit.ir.verify.valid_expressions import remember_valid
+from tests.draws import few_or_all
 from tests.ir.verify.test_fields import JUNK, ONE, copied, everything
 from tests.passes.loop.kernels import KERNELS, kernel
 
@@ -41,7 +42,7 @@ def messages(func: PrimFunc) -> list[str]:
     return [problem.message for problem in verify(func)]
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=few_or_all(60, 150))
 @given(st.data())
 def test_what_passed_before_changes_no_answer(data: st.DataObject) -> None:
     func = copied(kernel(data.draw(st.sampled_from(sorted(KERNELS)))))

@@ -27,6 +27,7 @@ from irkit.ir import (
     verify,
 )
 from irkit.transform import PassFailed, Phase, Pipeline, define_pass
+from tests.draws import few_or_all
 from tests.passes.loop.kernels import KERNELS, kernel
 
 ONE = Const(1, I64)
@@ -56,7 +57,7 @@ def everything(func: PrimFunc) -> list[Node]:
     return list(found.values())
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=few_or_all(160, 400))
 @given(st.data())
 def test_any_wrong_field_value_is_a_problem_and_not_an_exception(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(KERNELS)))

@@ -9,6 +9,7 @@ from irkit.core import Node, rewrite, substitute, walk
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import Const, Expr, For, Load, PrimFunc, Store, Var, eq, parse, seq, verify
 from irkit.ir.verify.valid_expressions import remember_valid, valid_before
+from tests.draws import few_or_all
 
 TEXT = """
 def f(A: f32[8], C: f32[8]):
@@ -85,7 +86,7 @@ def test_nothing_is_known_once_the_function_is_gone() -> None:
 WRONG = ["constant", "type", "scope", "indices", "field"]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(prim_funcs(), st.sampled_from(WRONG), st.integers(0, 20))
 def test_what_is_known_changes_no_answer(func: PrimFunc, what: str, at: int) -> None:
     changed = damaged(func, what, at)

@@ -186,6 +186,7 @@ def test_values_are_alike_if_they_have_one_type_and_are_equal() -> None:
     assert alike(float("nan"), float("nan"))
 
 
+@pytest.mark.long
 def test_a_seed_draws_the_same_mutants_and_as_many_of_each_family() -> None:
     chosen = draw_sample("a seed", 15)
     assert [family_of(mutant) for mutant in chosen] == [name for name in FAMILIES for _ in "12"]

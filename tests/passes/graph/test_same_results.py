@@ -15,6 +15,7 @@ from irkit.passes.graph import (
     plan_memory,
     simplify_graph,
 )
+from tests.draws import few_or_all
 from tests.graph.graphs import inputs_of, random_graph
 
 PASSES: list[Any] = [
@@ -36,7 +37,7 @@ def assert_same_results(before: Any, after: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("each", PASSES, ids=str)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_a_pass_alone_keeps_the_results(each: Any, seed: int) -> None:
     func = random_graph(seed)
@@ -47,7 +48,7 @@ def test_a_pass_alone_keeps_the_results(each: Any, seed: int) -> None:
     assert each(after) is after
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_all_passes_in_order_keep_the_results(seed: int) -> None:
     func = after = random_graph(seed, steps=30)

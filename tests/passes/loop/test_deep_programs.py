@@ -47,6 +47,7 @@ from irkit.passes.loop import (
 )
 from irkit.phases import DEFAULT
 from tests.depth import DEPTHS
+from tests.draws import sampled
 
 A = Buffer("A", (const(8, I64),), F32)
 C = Buffer("C", (const(8, I64),), F32)
@@ -156,7 +157,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("make", HOSTILE)
+@pytest.mark.parametrize("make", sampled(HOSTILE, every=3))
 def test_all_phases_survive(make: Callable[[], PrimFunc]) -> None:
     func = make()
     size = count_nodes(func)

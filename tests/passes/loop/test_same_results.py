@@ -7,6 +7,7 @@ from irkit.fuzz.generators.loops.loop_functions import arguments, prim_funcs
 from irkit.ir import PrimFunc, interpret, parse, script
 from irkit.passes import loop
 from irkit.phases import DEFAULT
+from tests.draws import few_or_all
 
 ANY_STAGE = (
     "canonicalize_loops",
@@ -34,7 +35,7 @@ def outcome(func: PrimFunc) -> list[bytes]:
     return [getattr(array, "tobytes", lambda a=array: repr(a).encode())() for array in arrays]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(prim_funcs(), st.sampled_from(ANY_STAGE))
 def test_a_pass_that_needs_nothing_keeps_the_results(func: PrimFunc, name: str) -> None:
     after = getattr(loop, name)(func)
@@ -42,13 +43,13 @@ def test_a_pass_that_needs_nothing_keeps_the_results(func: PrimFunc, name: str) 
     assert same(parse(script(after)), after)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(prim_funcs(blocks=False), st.sampled_from(AFTER_BLOCKS))
 def test_a_pass_over_loops_without_blocks_keeps_the_results(func: PrimFunc, name: str) -> None:
     assert outcome(getattr(loop, name)(func)) == outcome(func)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(12, 30), deadline=None, derandomize=True)
 @given(prim_funcs())
 def test_every_phase_keeps_the_results(func: PrimFunc) -> None:
     expected = outcome(func)

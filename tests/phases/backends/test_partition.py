@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import Recorder, recording
 from irkit.graph import Apply, GraphFunc, Match, arrays_of, hole, interpret, op, parse, verify
 from irkit.phases import Backend, BackendClaim, ClaimRule, ForeignCode, claim_rule, define_backend
+from tests.draws import few_or_all
 from tests.graph.graphs import inputs_of, random_graph
 
 X, Y = hole("x"), hole("y")
@@ -116,7 +117,7 @@ COSTED = tuple(
 
 
 @pytest.mark.parametrize("rules", [RULES, COSTED], ids=["greedy", "by gain"])
-@settings(max_examples=20)
+@settings(max_examples=few_or_all(8, 20))
 @given(seed=st.integers(0, 10**6))
 def test_the_graph_keeps_its_meaning(rules: tuple[ClaimRule, ...], seed: int) -> None:
     func = random_graph(seed)

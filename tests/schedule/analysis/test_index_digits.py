@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.ir import I64, Expr, Var, const
 from irkit.schedule.analysis.index_digits import determined
+from tests.draws import few_or_all
 
 NAMES = "ijk"
 
@@ -61,7 +62,7 @@ def sums(draw: st.DrawFn) -> str:
     return " + ".join(f"({p}) * {f}" for p, f in zip(parts, factors, strict=True))
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(48, 120), deadline=None, derandomize=True)
 @given(
     texts=st.lists(st.one_of(terms(), digits(), sums()), min_size=1, max_size=4),
     sizes=st.tuples(*[st.sampled_from([1, 2, 3, 4, 5, 6, 8, 9])] * 3).map(list),
@@ -72,7 +73,7 @@ def test_variables_that_are_determined_are(texts: list[str], sizes: list[int]) -
     assert are_determined(found, texts, sizes), (found, texts, sizes)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(12, 30), deadline=None, derandomize=True)
 @given(
     texts=st.lists(st.one_of(digits(), sums()), min_size=1, max_size=4),
     sizes=st.tuples(*[st.sampled_from([2, 3, 4, 6])] * 3).map(list),
@@ -110,7 +111,7 @@ def relayouts(draw: st.DrawFn) -> tuple[list[str], list[int]]:
     return [text for text, _ in dims], sizes
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(given_=relayouts())
 def test_chains_of_usual_steps_are_shown_by_algebra(given_: tuple[list[str], list[int]]) -> None:
     texts, sizes = given_

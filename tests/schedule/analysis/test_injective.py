@@ -12,6 +12,7 @@ from irkit import te
 from irkit.ir import PrimFunc, lt
 from irkit.schedule import BlockRef, Schedule
 from irkit.schedule.analysis.injective import is_bijective
+from tests.draws import few_or_all
 from tests.schedule.analysis.test_index_digits import NAMES, image_of, relayouts
 
 SIZE = 4096
@@ -44,7 +45,7 @@ def reached_once(
     return sorted(found) == sorted(product(*map(range, extents)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(40, 100), deadline=None, derandomize=True)
 @given(box=boxes())
 def test_a_map_onto_a_box_reaches_each_point_once(
     box: tuple[list[str], list[int], list[int], list[tuple[str, int]]],

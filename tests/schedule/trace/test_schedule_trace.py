@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import FormatError, IRKitError, ScheduleError, same, walk
 from irkit.ir import For, PrimFunc
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, matmul
 
 
@@ -71,7 +72,7 @@ def test_a_step_that_is_not_legal_elsewhere_is_named() -> None:
     assert any("step 3" in note for note in caught.value.__notes__)
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(20, 50), derandomize=True, deadline=None)
 @given(st.text(max_size=40) | st.binary(max_size=40))
 def test_text_that_is_not_a_schedule_is_an_error(text: str | bytes) -> None:
     with pytest.raises(FormatError):

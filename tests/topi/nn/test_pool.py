@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit import te, topi
 from irkit.core import walk
+from tests.draws import few_or_all
 from tests.te.agree import agree
 from tests.topi.nn.windows import padded, places, slid
 
@@ -28,7 +29,7 @@ def poolings(draw: Any) -> Any:
     return dims, kernel, options
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(20, 50), deadline=None, derandomize=True)
 @given(poolings(), st.sampled_from(["float32", "int8"]), st.booleans())
 def test_max_pooling_agrees_with_numpy(drawn: Any, dtype: str, symbolic: bool) -> None:
     dims, kernel, options = drawn
@@ -73,7 +74,7 @@ def topi_max(value: Any) -> Any:
     return value.reshape(n, c, h // 2, 2, w // 2, 2).max((3, 5))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(20, 50), deadline=None, derandomize=True)
 @given(poolings(), st.booleans(), st.booleans())
 def test_average_pooling_agrees_with_numpy(drawn: Any, include: bool, symbolic: bool) -> None:
     dims, kernel, options = drawn

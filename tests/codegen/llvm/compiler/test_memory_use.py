@@ -9,6 +9,7 @@ import pytest
 from irkit.codegen import compile_object, emit, runnable_target
 from irkit.core import Target
 from irkit.ir import parse
+from tests.draws import sampled
 
 STATUS = Path("/proc/self/statm")
 TIMES = 150
@@ -28,7 +29,7 @@ def memory_kib() -> float:
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="only Linux says how much memory is in use")
-@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("level", sampled([1, 3], every=2))
 def test_compiling_does_not_leak(level: int) -> None:
     target = runnable_target(Target(opt_level=level))
     text = emit([parse(STENCIL)], target)

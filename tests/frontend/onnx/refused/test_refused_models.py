@@ -373,6 +373,7 @@ def test_odd_names_are_only_names() -> None:
     np.testing.assert_array_equal(compiled.run({names[0]: x})[names[-1]], np.maximum(x, 0))
 
 
+@pytest.mark.long
 def test_functions_that_double_at_each_level_are_refused() -> None:
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
 

@@ -25,9 +25,10 @@ from irkit.ir import (
     script,
     verify,
 )
+from tests.draws import few_or_all
 
 FEW = settings(
-    max_examples=60,
+    max_examples=few_or_all(24, 60),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -81,7 +82,7 @@ def test_programs_that_passes_seldom_meet_are_drawn_and_run(
 
 @pytest.mark.parametrize("cls", [For, Block, If, Let, Allocate, View])
 def test_every_kind_of_statement_is_made(cls: type[Stmt]) -> None:
-    seek = settings(FEW, phases=[Phase.generate], max_examples=500)
+    seek = settings(FEW, phases=[Phase.generate], max_examples=few_or_all(200, 500))
     found = find(prim_funcs(), lambda func: any(True for _ in walk(func.body, cls)), settings=seek)
     assert isinstance(found, PrimFunc)
 

@@ -51,6 +51,7 @@ def test_a_number_draws_the_same_model_and_arrays() -> None:
             )
 
 
+@pytest.mark.long
 def test_samples_are_of_many_operators_and_changed_in_every_way() -> None:
     samples = [draw_suite_model(picks_of(number)) for number in range(few_or_all(100, 250))]
     assert len({operator_of(sample) for sample in samples}) > few_or_all(50, 90)

@@ -53,6 +53,7 @@ def test_scheduled_and_lowered_programs_compute_the_same(kind: Kind) -> None:
         assert _loops_differ(sample, last) == "", number
 
 
+@pytest.mark.long
 def test_schedules_have_accepted_steps_between_refused_ones() -> None:
     features = Counter(name for sample in draw_samples("schedules", 60) for name in sample.features)
     names = {name.split(":")[0] for name in features}
@@ -65,6 +66,7 @@ def _written(name: str) -> Sample:
     return draw_sample("schedules", beginning_with(lead, picks_of(0)))
 
 
+@pytest.mark.long
 def test_schedules_of_the_seed_corpus_are_drawn_and_judged() -> None:
     for name in SCHEDULES:
         sample = _written(name)

@@ -45,6 +45,7 @@ def test_a_schedule_of_any_function_is_refused_or_keeps_the_meaning(
     try_schedule(made, ScheduleTally(), func=rewrite(func, name, on=Block))
 
 
+@pytest.mark.long
 def test_numbers_make_the_same_schedules_again() -> None:
     first, second = try_schedules(range(20)), try_schedules(range(20))
     assert first == second

@@ -17,6 +17,7 @@ from tests.fuzz.damaged_samples import damaged
 TEXT = "def f(A: f32[4]):\n    for i in serial(0, 4):\n        A[i] = f32(1.0)\n"
 
 
+@pytest.mark.long
 def test_campaigns_draw_refused_files_and_right_files() -> None:
     fates = Counter[tuple[str, str]]()
     for number in range(few_or_all(160, 240)):

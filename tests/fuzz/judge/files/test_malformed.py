@@ -38,7 +38,7 @@ COUNTS: dict[MalformedKind, int] = {
 }
 
 
-@pytest.mark.parametrize("kind", MALFORMED_KINDS)
+@pytest.mark.parametrize("kind", sampled(MALFORMED_KINDS, every=2))
 def test_a_malformed_file_is_refused_or_means_what_it_says(
     kind: MalformedKind,
 ) -> None:
@@ -87,6 +87,7 @@ def test_a_file_that_kills_its_process_is_found_and_the_others_are_tried() -> No
     assert sweep.wrong == len(dead)
 
 
+@pytest.mark.long
 def test_a_wrong_number_of_any_model_is_noticed() -> None:
     compared = 0
     for data in onnx_seeds():

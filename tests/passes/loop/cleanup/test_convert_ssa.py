@@ -7,10 +7,11 @@ from irkit.core import IRKitError, same
 from irkit.fuzz.generators.loops.loop_functions import arguments, prim_funcs
 from irkit.ir import Expr, For, If, PrimFunc, Seq, interpret, parse, script, seq, verify
 from irkit.passes.loop import convert_ssa
+from tests.draws import few_or_all
 from tests.passes.loop.programs import func
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(prim_funcs())
 def test_a_body_copied_without_fresh_is_repaired(func: PrimFunc) -> None:
     careless = func.replace(body=seq(func.body, func.body))

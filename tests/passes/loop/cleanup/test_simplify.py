@@ -7,6 +7,7 @@ from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import PrimFunc, script, verify
 from irkit.passes import loop
 from irkit.passes.loop import simplify
+from tests.draws import few_or_all
 from tests.passes.loop.programs import HEAD, body, func, outputs, text
 
 KNOWN = ("if n < 4:", "    if n < 5:", "        C[min(n, 9)] = A[0]")
@@ -42,7 +43,7 @@ def test_the_left_of_an_and_decides_the_right_if_an_option_asks_for_it() -> None
     assert simplify(read, apply_constraints_to_boolean_branches=True) is read
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(prim_funcs(), st.booleans(), st.booleans())
 def test_simplification_with_less_or_more_knowledge_keeps_the_results(
     func: PrimFunc, proves: bool, simplifies: bool

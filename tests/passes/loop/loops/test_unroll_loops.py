@@ -10,6 +10,7 @@ from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import PrimFunc, parse, script, verify
 from irkit.passes import loop
 from irkit.passes.loop import unroll_loops
+from tests.draws import few_or_all
 from tests.passes.loop.programs import body, func, outputs
 
 NEST = (
@@ -61,7 +62,7 @@ def test_a_loop_around_one_that_stays_is_not_unrolled_by_itself() -> None:
     assert unroll_loops(given, auto_max_step=64, auto_max_extent=64) is given
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(12, 30), deadline=None, derandomize=True)
 @given(prim_funcs(), st.integers(0, 20), st.integers(0, 4), st.booleans())
 def test_unrolling_of_itself_keeps_the_results(
     func: PrimFunc, step: int, extent: int, explicit: bool

@@ -13,6 +13,7 @@ from irkit.ir import Allocate, Assert, Load, PrimFunc, Store, interpret, parse, 
 from irkit.passes.loop import instrument_bounds, lower_blocks, lower_init_blocks
 from irkit.phases import DEFAULT
 from irkit.phases.bounds_checks import with_bounds_checks
+from tests.draws import few_or_all
 
 
 def problem(text: str, *args: Any) -> str:
@@ -191,7 +192,7 @@ def test_checks_come_before_the_accesses_they_guard_and_print() -> None:
     assert check.described([]) == "A[?] is out of bounds: the shape is [8]"
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(16, 40), deadline=None, derandomize=True)
 @given(prim_funcs())
 def test_a_program_without_fault_raises_no_alarm(func: PrimFunc) -> None:
     expected = interpreted(func)
@@ -200,7 +201,7 @@ def test_a_program_without_fault_raises_no_alarm(func: PrimFunc) -> None:
     assert interpreted(with_bounds_checks(DEFAULT).run(func)) == expected
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(prim_funcs(), st.integers(0, 40), st.integers(-3, 3), st.booleans())
 def test_a_fault_is_found_where_the_interpreter_finds_it(
     func: PrimFunc, chosen: int, shift: int, native: bool

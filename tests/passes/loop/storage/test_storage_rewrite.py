@@ -18,6 +18,7 @@ from irkit.passes.loop import (
     storage_rewrite,
 )
 from irkit.phases import DEFAULT
+from tests.draws import few_or_all
 
 SMALL = storage_rewrite.using(smallest=0)
 
@@ -204,7 +205,7 @@ def chains(draw: st.DrawFn) -> PrimFunc:
     return func(*lines)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(60, 150), deadline=None, derandomize=True)
 @given(chains())
 def test_chains_of_steps_keep_their_results(given: PrimFunc) -> None:
     after = SMALL(given)
@@ -221,7 +222,7 @@ def test_native_code_of_chains_keeps_the_results(given: PrimFunc) -> None:
     assert [np.asarray(array).tobytes() for array in arrays] == outcome(given)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(24, 60), deadline=None, derandomize=True)
 @given(prim_funcs())
 def test_random_programs_keep_their_results(given: PrimFunc) -> None:
     flat = flatten_buffers(lower_blocks(lower_init_blocks(given)))

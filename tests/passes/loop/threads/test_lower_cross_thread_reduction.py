@@ -5,6 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.ir import find_race, script
 from irkit.passes.loop import lower_cross_thread_reduction
+from tests.draws import few_or_all
 from tests.passes.loop.threads.execution import (
     func_of,
     interpreted,
@@ -28,7 +29,7 @@ def crossed(A: i32[{m}, {k}], C: i32[{m}]):
 """
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(
     st.integers(1, 3),
     st.integers(1, 17),

@@ -13,6 +13,7 @@ from irkit.ir import (
 from irkit.ir.threads import split_threads
 from irkit.passes.loop import thread_sync
 from irkit.phases import lower
+from tests.draws import few_or_all
 from tests.passes.loop.threads.execution import barriers, interpreted
 
 Lines = list[tuple[str, str, str, str]]
@@ -72,7 +73,7 @@ def program(lines: Lines, rounds: int, *, backwards: bool) -> PrimFunc:
     return parse(STEPS.format(loop=loop, t=t, rounds=rounds, body=body).strip() + "\n")
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(32, 80), deadline=None, derandomize=True)
 @given(steps(), st.integers(1, 3), st.booleans())
 def test_threads_that_wait_at_barriers_stay_in_step(
     lines: Lines, rounds: int, backwards: bool

@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, For, parse
 from irkit.schedule import LoopRef, Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import matmul, matmul_relu
 from tests.schedule.primitives.blocks.programs import tiled
 
@@ -61,7 +62,7 @@ def test_a_loop_used_both_for_a_reduction_and_otherwise_is_refused() -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None)
 def test_blockizing_any_loop_keeps_results(data: st.DataObject) -> None:
     small = st.integers(1, 6)
     func = matmul_relu(data.draw(small), data.draw(small), data.draw(small))

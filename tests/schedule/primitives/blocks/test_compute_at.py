@@ -10,6 +10,7 @@ from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, ge, if_then_else, logical_and, lt, parse, script
 from irkit.phases import DEFAULT
 from irkit.schedule import Schedule, ScheduleTrace
+from tests.draws import few_or_all
 from tests.schedule.kernels import assert_same_results, chain, loop_extents, matmul_relu
 
 
@@ -241,7 +242,7 @@ def programs(draw: st.DrawFn) -> tuple[PrimFunc, str, str]:
 
 
 @given(programs(), st.data())
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(24, 60), derandomize=True, deadline=None)
 def test_a_producer_moved_to_any_loop_keeps_results(
     program: tuple[PrimFunc, str, str], data: st.DataObject
 ) -> None:

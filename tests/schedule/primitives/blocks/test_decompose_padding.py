@@ -7,6 +7,7 @@ from irkit import te
 from irkit.core import ScheduleError
 from irkit.ir import PrimFunc, ge, if_then_else, logical_and, lt, parse, script
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import block_names, loop_extents
 
 
@@ -106,7 +107,7 @@ def test_other_choices_are_refused(old: str, new: str, reason: str) -> None:
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2), st.integers(0, 3), st.data())
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(10, 25), derandomize=True, deadline=None)
 def test_padding_of_any_size_keeps_results(
     n: int, m: int, top: int, left: int, data: st.DataObject
 ) -> None:

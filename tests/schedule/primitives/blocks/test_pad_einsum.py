@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import ScheduleError, substitute, walk
 from irkit.ir import Allocate, Buffer, as_scheduled, parse
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import loop_extents, matmul, matmul_relu
 
 
@@ -114,7 +115,7 @@ def test_a_buffer_read_at_two_indices_is_padded_for_each(
 
 
 @given(st.data())
-@settings(max_examples=20, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(8, 20), derandomize=True, deadline=None)
 def test_any_padding_keeps_results(data: st.DataObject) -> None:
     small = st.integers(1, 5)
     sch = Schedule(matmul_relu(data.draw(small), data.draw(small), data.draw(small)), check="each")

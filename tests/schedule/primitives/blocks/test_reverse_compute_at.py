@@ -9,6 +9,7 @@ from irkit import te
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Expr, PrimFunc, Var, parse
 from irkit.schedule import Schedule, ScheduleTrace
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, loop_extents, matmul_relu
 from tests.schedule.programs import IN_PLACE
 
@@ -224,7 +225,7 @@ def test_the_trace_runs_again() -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(32, 80), derandomize=True, deadline=None)
 def test_a_consumer_moved_to_any_loop_keeps_results_or_is_refused(data: st.DataObject) -> None:
     small = st.integers(1, 6)
     reader = data.draw(st.sampled_from(READERS))

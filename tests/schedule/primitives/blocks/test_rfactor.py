@@ -8,6 +8,7 @@ from irkit import te, topi
 from irkit.core import ScheduleError, walk
 from irkit.ir import Allocate, PrimFunc, const, gt, interpret, parse
 from irkit.schedule import Schedule, ScheduleTrace
+from tests.draws import few_or_all
 from tests.schedule.kernels import matmul, matmul_relu
 
 
@@ -190,7 +191,7 @@ def test_the_trace_runs_again() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(24, 60), derandomize=True, deadline=None)
 def test_any_part_of_a_reduction_may_be_factored(data: st.DataObject) -> None:
     small = st.integers(1, 5)
     kind = data.draw(st.sampled_from(list(REDUCERS)))

@@ -20,6 +20,7 @@ from irkit.ir import (
 from irkit.phases import lower
 from irkit.schedule import Schedule, ScheduleTrace
 from irkit.schedule.primitives.buffers.rolling_buffer import __doc__ as example
+from tests.draws import few_or_all
 from tests.schedule.kernels import assert_same_natively, chain
 
 
@@ -64,7 +65,7 @@ def test_only_new_elements_are_computed() -> None:
     assert_same_natively(parse(before), sch.func)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(n=st.integers(1, 9), taps=st.integers(2, 5), step=st.integers(1, 5))
 def test_windows_that_overlap_roll_and_others_do_not(n: int, taps: int, step: int) -> None:
     func = blur(n, taps, step)

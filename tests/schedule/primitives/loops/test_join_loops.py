@@ -6,10 +6,11 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import ScheduleError, same
 from irkit.ir import as_scheduled
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, matmul
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(cuts=st.sets(st.integers(1, 8), min_size=1, max_size=3), at=st.integers(0, 2))
 def test_loops_that_were_cut_can_be_joined(cuts: set[int], at: int) -> None:
     func = matmul(9, 9, 9)

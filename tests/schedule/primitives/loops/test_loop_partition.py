@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, parse
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, matmul
 from tests.schedule.primitives.loops.programs import ranges
 
@@ -17,7 +18,7 @@ SYMBOLIC = """def f(A: f32[n], B: f32[n]):
 """
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(8, 20), deadline=None, derandomize=True)
 @given(lengths=st.lists(st.integers(1, 4), min_size=1, max_size=4), at=st.integers(0, 2))
 def test_parts_of_any_loop_give_the_same(lengths: list[int], at: int) -> None:
     sizes = [3, 4, 5]

@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, parse, script
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import assert_same_results, chain, matmul
 from tests.schedule.primitives.loops.programs import ends
 
@@ -29,7 +30,7 @@ def test_an_inexact_split_guards_the_block() -> None:
     assert_same_results(chain(17), sch.func)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(n=st.integers(1, 20), factors=st.lists(st.integers(1, 5), min_size=1, max_size=3))
 def test_a_split_never_changes_the_result(n: int, factors: list[int]) -> None:
     sch = Schedule(chain(n))
@@ -94,7 +95,7 @@ SWAP = """def f(A: f32[9], B: f32[9], C: f32[9]):
 """
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=few_or_all(10, 25), deadline=None, derandomize=True)
 @given(n=st.integers(1, 20), factors=st.lists(st.integers(1, 5), min_size=1, max_size=3))
 def test_a_shifted_tail_keeps_the_result_or_is_refused(n: int, factors: list[int]) -> None:
     sch = Schedule(chain(n), check="each")

@@ -5,6 +5,7 @@ import math
 from hypothesis import given, settings, strategies as st
 
 from irkit.schedule import Schedule
+from tests.draws import few_or_all
 from tests.schedule.kernels import chain, matmul
 
 
@@ -19,7 +20,7 @@ def test_a_tile_is_drawn_of_how_often_a_loop_runs() -> None:
     assert int(drawn[0]) * int(drawn[1]) == 4
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=few_or_all(24, 60), derandomize=True, deadline=None)
 @given(n=st.integers(1, 48), parts=st.integers(1, 4), most=st.integers(1, 16), seed=st.integers())
 def test_a_perfect_tile_is_perfect(n: int, parts: int, most: int, seed: int) -> None:
     sch = Schedule(chain(n), seed=seed)

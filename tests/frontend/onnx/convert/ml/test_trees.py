@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import irkit
 from irkit.frontend.onnx import ImportFailed, import_onnx
 from irkit.graph import interpret
+from tests.draws import few_or_all
 from tests.frontend.onnx.convert.ml.tree_models import (
     COMPARE,
     FEATURES,
@@ -49,7 +50,7 @@ def _forests(targets: int) -> Any:
     st.sampled_from(("SUM", "AVERAGE", "MIN", "MAX")),
     st.integers(0, 3),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few_or_all(8, 20), deadline=None)
 def test_drawn_forests_compute_what_a_walk_does(
     drawn: tuple[int, list[Tree]], how: str, seed: int
 ) -> None:
