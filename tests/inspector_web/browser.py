@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import ClassVar, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, Request, ViewportSize
 
 from irkit.inspector_web.load import Inspection
 from irkit.inspector_web.server.app import create_app
@@ -15,17 +15,20 @@ from irkit.inspector_web.server.security import new_access_rules
 from tests.inspector_web.pages import chromium
 
 
-def launched() -> Iterator[Browser]:
-    """Start the browser, or say why there is no such test."""
-    path = chromium()
+def launched(driver: Playwright, *, windows: bool = False) -> Iterator[Browser]:
+    """Start the browser, the one with ``windows`` or the lighter one without.
+
+    The two draw letters a little differently, so pictures are those of one.
+    """
+    path = chromium(windows=windows)
     if path is None:
         pytest.skip("there is no Chromium here; .ci/run installs one, IRKIT_CHROMIUM names one")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-        browser = playwright.chromium.launch(executable_path=path, args=flags)
-        yield browser
+    flags = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    browser = driver.chromium.launch(executable_path=path, args=flags)
+    yield browser
+    if not windows:
         Watched.resting.clear()
-        browser.close()
+    browser.close()
 
 
 @contextmanager

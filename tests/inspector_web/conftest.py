@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from irkit.inspector_web import Texts
 from irkit.phases import trace
@@ -14,9 +14,16 @@ from tests.passes.loop.kernels import kernel
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def driver() -> Iterator[Playwright]:
+    """Start what steers browsers; there is one at a time."""
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def browser(driver: Playwright) -> Iterator[Browser]:
     """Start the browser once: it takes longer than most tests."""
-    yield from launched()
+    yield from launched(driver)
 
 
 @pytest.fixture

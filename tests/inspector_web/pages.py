@@ -232,7 +232,9 @@ def client_of(
     return client
 
 
-def chromium() -> str | None:
-    """Find a browser."""
+def chromium(*, windows: bool = False) -> str | None:
+    """Find a browser: the one without windows, which takes a fifth less time, unless it must be the
+    other."""
+    light = None if windows else shutil.which("chromium-headless-shell")
     named = os.environ.get("IRKIT_CHROMIUM")
-    return named or shutil.which("chromium") or shutil.which("google-chrome")
+    return named or light or shutil.which("chromium") or shutil.which("google-chrome")

@@ -147,7 +147,9 @@ def test_a_child_whose_owner_is_collected_ends() -> None:
 def test_the_limit_is_on_the_call_and_not_on_the_start_of_the_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.6)\ndef double(number):\n    return 2 * number\n")
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\ntime.sleep(0.6)\ndef double(number):\n    return 2 * number\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("irkit.processes.child._GRACE", 0.1)
     double = importlib.import_module("slow_to_import").double

@@ -71,7 +71,7 @@ export class Details {
     if (!info) return fill(this.line);
     const who = info.step < 0
       ? "There from the start; no pass has changed it."
-      : el("span", {}, el("button", { type: "button", class: "link", onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name}`));
+      : el("span", {}, el("button", { type: "button", class: "link", title: info.step_name, onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name.split("{")[0]}`));
     const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null, ...this.kernelsPart(place)));
     return fill(this.line,
       el("div", { class: "line-head" }, el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`), el("pre", { class: "chosen-line", tabindex: 0 }, info.code)),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from playwright.sync_api import Browser, sync_playwright
 
 from irkit.core import Application, RuleReport
 from irkit.ir import parse
@@ -61,13 +62,19 @@ def write_given() -> None:
 
 def take_all() -> None:
     """Take all pictures."""
-    for browser in launched():
-        for file in sorted({view.file for view in VIEWS.values()}):
-            with served(opened(*given_files(file))) as server:
-                for name, view in VIEWS.items():
-                    if view.file == file:
-                        picture = take(browser, server.address, view)
-                        (HERE / "taken" / f"{name}.png").write_bytes(write_png(picture))
+    with sync_playwright() as driver:
+        for browser in launched(driver, windows=True):
+            for file in sorted({view.file for view in VIEWS.values()}):
+                take_those_of(browser, file)
+
+
+def take_those_of(browser: Browser, file: str) -> None:
+    """Take the pictures of the views of a file."""
+    with served(opened(*given_files(file))) as server:
+        for name, view in VIEWS.items():
+            if view.file == file:
+                picture = take(browser, server.address, view)
+                (HERE / "taken" / f"{name}.png").write_bytes(write_png(picture))
 
 
 def given_files(name: str) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Playwright
 
 from irkit.inspector_web.record.restore import load_trace
 from irkit.inspector_web.server.http_server import Server
-from tests.inspector_web.browser import served
+from tests.inspector_web.browser import launched, served
 from tests.inspector_web.pages import opened
 from tests.inspector_web.static.pictures.__main__ import given_files
 from tests.inspector_web.static.pictures.shots import (
@@ -26,6 +26,12 @@ from tests.inspector_web.static.pictures.shots import (
 
 def kept(name: str) -> Picture:
     return read_png((HERE / "taken" / f"{name}.png").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    """Start the browser that took the pictures."""
+    yield from launched(driver, windows=True)
 
 
 @pytest.fixture(scope="module")
