@@ -141,7 +141,9 @@ class AtenNode:
     def place(self, extent: Expr) -> tuple[TensorExpr, int] | None:
         """Return a tensor before, and one of its axes, that has an extent; None if none has."""
         for found in self._scope.values():
-            for axis, dim in enumerate(found.dims if isinstance(found, TensorExpr) else ()):
+            if not isinstance(found, TensorExpr):
+                continue
+            for axis, dim in enumerate(found.dims):
                 if equal(dim, extent):
                     return found, axis
         return None

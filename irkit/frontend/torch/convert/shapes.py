@@ -62,7 +62,8 @@ def _slice(node: AtenNode) -> TensorExpr:
     axis, step = node.axis(1, "dim", x.rank, 0), node.whole(4, "step", 1)
     begin, end = node.given(2, "start"), node.given(3, "end")
     begin = 0 if begin is None else begin
-    if begin == 0 and step == 1 and (end is None or as_int(end) == 2**63 - 1):
+    is_whole = end is None or as_int(end) == 2**63 - 1 or equal(index(end), x.dims[axis])
+    if begin == 0 and step == 1 and is_whole:
         return x
     last = x.extent(axis) if end is None else as_int(end)
     if not isinstance(begin, int) or last is None:
