@@ -51,6 +51,7 @@ from irkit.runtime.model import (
 )
 from irkit.runtime.model_arrays import (
     Cache as Cache,
+    rows_of as rows_of,
 )
 from irkit.runtime.numpy_layout import (
     check_numpy_layout as check_numpy_layout,

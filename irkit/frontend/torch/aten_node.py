@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union, cast
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, equal
 from irkit.frontend.torch.program import (
     NodeRef,
     SpecialFloat,
@@ -111,6 +111,42 @@ class AtenNode:
             number = as_int(each)
             extents.append(each if number is None else number)
         return extents
+
+    def coded(
+        self, extents: Sequence[int | Expr], *, holes: int = 0
+    ) -> tuple[list[int], list[TensorExpr]]:
+        """Return extents as the attribute ``shape`` of an operator has them, and the tensors whose
+        extents those stand for that are not known; -1 for up to ``holes`` that no tensor has.
+
+        Raises: IRKitError for more of them.
+        """
+        codes, likes = list[int](), list[TensorExpr]()
+        for extent in extents:
+            if isinstance(extent, int):
+                codes.append(extent)
+                continue
+            found = self.place(extent)
+            if found is None and codes.count(-1) < holes:
+                codes.append(-1)
+                continue
+            if found is None:
+                raise self.fail("its shape has an extent that no tensor before it has")
+            like, axis = found
+            known = [at for at, each in enumerate(likes) if each is like]
+            likes += [] if known else [like]
+            before = likes[: known[0] if known else -1]
+            codes.append(-2 - axis - sum(each.rank for each in before))
+        return codes, likes
+
+    def place(self, extent: Expr) -> tuple[TensorExpr, int] | None:
+        """Return a tensor before, and one of its axes, that has an extent; None if none has."""
+        for found in self._scope.values():
+            if not isinstance(found, TensorExpr):
+                continue
+            for axis, dim in enumerate(found.dims):
+                if equal(dim, extent):
+                    return found, axis
+        return None
 
     def axis(self, at: int, name: str, rank: int, default: int | None = None) -> int:
         """Return an axis, counted from the front."""

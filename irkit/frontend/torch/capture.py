@@ -3,7 +3,7 @@ is imported by whoever made them."""
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, cast
@@ -62,7 +62,7 @@ def capture(exported: Any) -> TorchProgram:
 
 
 @contextmanager
-def _views_as_reshapes(exported: Any) -> Iterator[None]:
+def _views_as_reshapes(exported: Any) -> Generator[None, None, None]:
     """Make each ``view`` of a program a ``reshape`` for a while.
 
     They have one meaning, but a view also asks for strides, and PyTorch's decomposition of an

@@ -9,6 +9,7 @@ from irkit.core import FormatError, IRKitError, IRModule, Span, UniqueNames
 from irkit.frontend.torch.aten_node import AtenNode, Found
 from irkit.frontend.torch.control_flow import CONTROL_FLOW
 from irkit.frontend.torch.convert import CONVERTERS
+from irkit.frontend.torch.open_range import is_open_range, open_range
 from irkit.frontend.torch.program import (
     NodeRef,
     TorchGraph,
@@ -207,7 +208,7 @@ class _Importer:
     def _convert(self, node: TorchNode, view: AtenNode, name: str) -> None:
         span = Span("torch", node.name, node.file, node.line)
         try:
-            flow = CONTROL_FLOW.get(name)
+            flow = open_range if is_open_range(view, name) else CONTROL_FLOW.get(name)
             found = CONVERTERS[name](view) if flow is None else flow(view, self, span)
         except IRKitError as error:
             if error.message.startswith("cannot import"):

@@ -29,7 +29,7 @@ from irkit.graph import (
 )
 from irkit.ir import PrimFunc, Var, bits_of
 from irkit.phases import DEFAULT, LEGALIZE, compile, for_target
-from irkit.runtime import Model
+from irkit.runtime import Cache, Model, rows_of
 from irkit.transform import IR, PassFailed, Pipeline, Step, functions_of
 
 _LOWER, _PLAN = "lower-to-loops", "plan-memory"
@@ -168,11 +168,15 @@ class ModelCase:
     def _compare_native(self, model: Model) -> None:
         for number, inputs in enumerate(self.sample.inputs):
             names = [spec.name for spec in model.plan.inputs]
+            given = dict(zip(names, inputs.copied(), strict=True))
+            caches = _in_caches(model, given)
             try:
-                found = model.run(dict(zip(names, inputs.copied(), strict=True)))
+                found = model.run({**given, **caches})
             except IRKitError as error:
                 raise WrongSample("failed", str(error)) from None
             why = self._disagreement(number, list(found.values()))
+            if not why:
+                why = _beside(model, caches)
             if why:
                 raise WrongSample("mismatch", f"native code: {why}")
 
@@ -196,6 +200,36 @@ class ModelCase:
         for name, func in whole.functions.items():
             if isinstance(func, PrimFunc):
                 _look_at_kernel(func.replace(name=name))
+
+
+def _in_caches(model: Model, given: dict[str, Any]) -> dict[str, Cache]:
+    """Return the inputs that are caches, in memory with room for their capacity, of which what is
+    not in use has bytes of 7."""
+    found: dict[str, Cache] = {}
+    for pair in model.plan.state:
+        if pair.capacity:
+            name = model.plan.inputs[pair.param].name
+            rows = np.asarray(given[name])
+            shape = (*rows.shape[: pair.axis], pair.capacity, *rows.shape[pair.axis + 1 :])
+            room = np.full((*shape, rows.itemsize), 7, np.uint8).view(rows.dtype)[..., 0]
+            found[name] = Cache(room, rows.shape[pair.axis])
+            rows_of(room, pair.axis, rows.shape[pair.axis])[...] = rows
+    return found
+
+
+def _beside(model: Model, caches: dict[str, Cache]) -> str:
+    """Return what is wrong with the caches after a run: their lengths, or what is not in use."""
+    for pair in model.plan.state if caches else ():
+        cache = caches.get(model.plan.inputs[pair.param].name)
+        if cache is None:
+            continue
+        rows = model.plan.outputs[pair.result].extents[pair.axis]
+        if cache.length != rows:
+            return f" has {cache.length} rows in its cache, expected {rows}"
+        unused = np.delete(cache.array, range(rows), pair.axis)
+        if (np.ascontiguousarray(unused).view(np.uint8) != 7).any():
+            return " wrote behind the rows of its cache"
+    return ""
 
 
 def _comparable(wanted: Any, found: Any) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from irkit.graph.infer import written_type
 from irkit.graph.nodes import Body, GraphIf, Value
 from irkit.graph.tensor import constant, tensor_of
 from irkit.graph.types import TensorType
+from irkit.ir import PrimFunc
 
 # What an input and an output share, or what a caller cuts, has no meaning for gradients.
 _REFUSED_ATTRS = {
@@ -60,7 +61,12 @@ def gradient(
         func = program[entry]
         if not isinstance(func, GraphFunc):
             raise IRKitError(f"{entry!r} is not a graph function")
-        builder = Builder(func.name, functions=dict(program.functions))
+        known = {
+            name: each
+            for name, each in program.functions.items()
+            if isinstance(each, (GraphFunc, PrimFunc))
+        }
+        builder = Builder(func.name, functions=known)
         found = _gradient(func, program, wrt, with_value, builder)
         return program.with_functions({**builder.functions, entry: found})
     return _gradient(program, None, wrt, with_value, Builder(program.name))

@@ -153,3 +153,46 @@ def test_an_operator_that_is_missing_is_named_with_its_line() -> None:
     ):
         import_torch(torch.export.export(Sorted(), (torch.randn(3),)))
     assert IRModule({})
+
+
+def test_attention_whose_strides_its_decomposition_changes() -> None:
+    class Attend(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            heads = x.view(2, 16, 4, 8).transpose(1, 2)
+            made = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+            return made.transpose(1, 2).reshape(2, 16, 32).view(-1, 32)
+
+    x = torch.randn(2, 16, 32)
+    exported = torch.export.export(Attend().eval(), (x,))
+    targets = [str(node.target) for node in exported.graph.nodes]
+    (found,) = irkit.compile(import_torch(exported)).run({"x": x.numpy()}).values()
+    np.testing.assert_allclose(found, want_of(Attend(), x), 1e-4, 1e-5)
+    assert [str(node.target) for node in exported.graph.nodes] == targets
+
+
+def test_batch_and_sequence_stay_open() -> None:
+    class Block(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.places = torch.nn.Embedding(32, 32)
+
+        def forward(self, x: Any) -> Any:
+            batch, length = x.shape[:2]
+            x = x + self.places(torch.arange(length))
+            heads = x.view(batch, length, 4, 8).transpose(1, 2)
+            scores = heads @ heads.transpose(2, 3)
+            mask = torch.full((length, length), -9.0)
+            row = torch.arange(length)
+            scores = scores + torch.where(row[:, None] < row[None, :], mask, 0.0)
+            mixed = torch.softmax(scores, -1).expand(batch, 4, length, length) @ heads
+            return mixed.transpose(1, 2).reshape(batch, length, 32)
+
+    dim = torch.export.Dim
+    model, x = Block().eval(), torch.randn(2, 5, 32)
+    dims = {0: dim("batch", min=2, max=8), 1: dim("length", min=2, max=32)}
+    module = import_torch(torch.export.export(model, (x,), dynamic_shapes=(dims,)))
+    compiled = irkit.compile(module)
+    for batch, length in ((2, 5), (3, 32), (8, 2)):
+        x = torch.randn(batch, length, 32)
+        (found,) = compiled.run({"x": x.numpy()}).values()
+        np.testing.assert_allclose(found, want_of(model, x), 1e-4, 1e-5)

@@ -90,7 +90,7 @@ class Execution:
             "    (void)inputs, (void)outputs, (void)weights, (void)arena, (void)sizes, (void)call;",
             "    (void)status;",
         ]
-        indent = "    "
+        indent, measuring = "    ", self.plan.measuring_loops
         for what, number in control_flow(self.plan):
             if what == "call":
                 lines += [indent + line for line in self._call(self.plan.calls[number], number)]
@@ -107,7 +107,7 @@ class Execution:
             lines += [indent + line for line in before]
             lines.append(indent + self._header(region, what))
             indent += "    " * (what != "end")
-            if what == "loop" and number in self.plan.measuring_loops:
+            if isinstance(region, Repeat) and what == "loop" and number in measuring:
                 counter = f"*(const int64_t *){self._address(region.number)}"
                 lines.append(f"{indent}{self.size(iteration_of(number))} = {counter};")
         for copy in self.plan.copies:

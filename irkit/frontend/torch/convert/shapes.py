@@ -1,27 +1,35 @@
 """Operators that move elements: shapes, slices, joins, look-ups; and those that make tensors."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import cast
 
 import numpy as np
 
+from irkit.core import equal
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.graph import TensorExpr, constant
-from irkit.ir import as_int, numpy_dtype
+from irkit.ir import Expr, as_int, index, numpy_dtype
 
 
 def _view(node: AtenNode) -> TensorExpr:
     """Reshape; one extent that is not known is found from the others."""
     wanted = node.extents(1)
     shape = [each if isinstance(each, int) else -1 for each in wanted]
-    if shape.count(-1) > 1:
-        raise node.fail("more than one extent of the new shape is symbolic")
-    return node.tensor(0).reshape(*shape)
+    if shape.count(-1) <= 1:
+        return node.tensor(0).reshape(*shape)
+    codes, likes = node.coded(wanted, holes=1)
+    return apply("reshape", node.tensor(0), *likes, shape=codes)
 
 
 def _expand(node: AtenNode) -> TensorExpr:
     x, wanted = node.tensor(0), node.extents(1)
-    return apply("broadcast_to", x, shape=[n if isinstance(n, int) else -1 for n in wanted])
+    own = [0] * (len(wanted) - x.rank) + list(x.dims)
+    grown = [n for n, dim in zip(wanted, own, strict=True) if not equal(index(n), index(dim))]
+    if all(isinstance(n, int) for n in grown):  # PyTorch writes -1 for an extent that is kept.
+        return apply("broadcast_to", x, shape=[n if isinstance(n, int) else -1 for n in wanted])
+    codes, likes = node.coded([own[at] if n == -1 else n for at, n in enumerate(wanted)])
+    return apply("broadcast_to", x, *likes, shape=codes)
 
 
 def _permute(node: AtenNode) -> TensorExpr:
@@ -54,7 +62,8 @@ def _slice(node: AtenNode) -> TensorExpr:
     axis, step = node.axis(1, "dim", x.rank, 0), node.whole(4, "step", 1)
     begin, end = node.given(2, "start"), node.given(3, "end")
     begin = 0 if begin is None else begin
-    if begin == 0 and step == 1 and (end is None or as_int(end) == 2**63 - 1):
+    is_whole = end is None or as_int(end) == 2**63 - 1 or equal(index(end), x.dims[axis])
+    if begin == 0 and step == 1 and is_whole:
         return x
     last = x.extent(axis) if end is None else as_int(end)
     if not isinstance(begin, int) or last is None:
@@ -156,13 +165,16 @@ def _index(node: AtenNode) -> TensorExpr:
 
 
 def _full(node: AtenNode) -> TensorExpr:
-    return _filled(node, node.wholes(0), node.number(1, "fill_value"))
+    return _filled(node, node.extents(0), node.number(1, "fill_value"))
 
 
-def _filled(node: AtenNode, shape: tuple[int, ...], value: "bool | int | float") -> TensorExpr:
+def _filled(
+    node: AtenNode, extents: Sequence[int | Expr], value: "bool | int | float"
+) -> TensorExpr:
     if isinstance(value, float) and not node.dtype.is_float:
         value = int(value)
-    return apply("full", shape=shape, value=value, dtype=str(node.dtype))
+    shape, likes = node.coded(extents)
+    return apply("full", *likes, shape=shape, value=value, dtype=str(node.dtype))
 
 
 def _full_like(node: AtenNode) -> TensorExpr:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import IRKitError, equal
-from irkit.fuzz.generators.graphs.loops import BodySteps, loop as draw_loop, prefix
+from irkit.fuzz.generators.graphs.loops import BodySteps, append, loop as draw_loop, prefix
 from irkit.fuzz.generators.graphs.operators import DRAWS, conv, matmul, normalised
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
 from irkit.graph import Body, TensorType, TupleType, Value
@@ -242,5 +242,6 @@ FORMS: dict[str, Callable[[GraphValues, str], object]] = {
     "branch": branch,
     "loop": loop,
     "prefix": prefix,
+    "append": append,
 }
 """The function that adds each form."""

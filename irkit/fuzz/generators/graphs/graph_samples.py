@@ -23,17 +23,20 @@ from irkit.graph import (
     Body,
     GraphFunc,
     GraphLoop,
+    Op,
     StatePair,
     TensorType,
     arrays_of,
+    attributes,
     bindings_of,
     interpret,
     results_of,
+    state_pairs,
     used_inside,
     verify,
     with_state,
 )
-from irkit.ir import Const, Var
+from irkit.ir import Const, Var, as_int
 from irkit.passes.graph import fuse_ops, lower_to_loops
 from irkit.phases import GRAPH
 from irkit.transform import Pipeline
@@ -67,7 +70,8 @@ def draw_graph(picks: Picks) -> Sample:
     )
     pipeline = graph_pipeline(picks, func, *called.values())
     paired = with_state_drawn(picks, func) if picks.one_in(3) else func
-    features = (*features, *(("state",) if paired is not func else ()))
+    pairs = state_pairs(paired)
+    features = (*features, *["state"] * bool(pairs), *["cache"] * any(p.capacity for p in pairs))
     return Sample(
         "graphs",
         with_called(paired, called),
@@ -119,11 +123,30 @@ def graph_function(
 
 
 def with_state_drawn(picks: Picks, func: GraphFunc) -> GraphFunc:
-    """Write a result over a parameter, if the verifier accepts one of the pairs."""
+    """Write a result over a parameter, or into a cache behind it, if the verifier accepts one of
+    the pairs."""
     results = range(len(results_of(func)))
     pairs = [StatePair(at, number) for at in range(len(func.params)) for number in results]
+    pairs += _caches(func, picks)
     found = [made for pair in pairs if not verify(made := with_state(func, (pair,)))]
     return picks.pick(found) if found else func
+
+
+def _caches(func: GraphFunc, picks: Picks) -> list[StatePair]:
+    """Return the parameters to which a result appends rows, with room for some more."""
+    params, results = list(func.params), results_of(func)
+    found: list[StatePair] = []
+    for bind in func.body.bindings:
+        step = bind.step
+        if not isinstance(step, Op) or step.name != "concat" or bind.var not in results:
+            continue
+        axis, kind = attributes(step).int("axis"), bind.var.type
+        rows = as_int(kind.shape[axis]) if isinstance(kind, TensorType) else None
+        if step.args[0] in params and rows is not None:
+            room = max(rows + picks.below(3), 1)
+            number = results.index(bind.var)
+            found.append(StatePair(params.index(step.args[0]), number, axis, room))
+    return found
 
 
 def graph_arguments(func: GraphFunc, picks: Picks, *, whole: bool) -> InputSet:

@@ -1,4 +1,4 @@
-"""Loops and prefixes of random graphs."""
+"""Loops, prefixes and rows that are appended, in random graphs."""
 
 from collections.abc import Callable
 
@@ -70,6 +70,19 @@ def prefix(g: GraphValues, name: str) -> object:
     made = GraphTensor(g.builder.prefix(x.value, count.value), x.bound, x.sure)
     g.held.append(made)
     return made
+
+
+def append(g: GraphValues, name: str) -> object:
+    """Append rows to a parameter, which can then be a cache that grows."""
+    params = [each for each in g.params if each.rank and None not in each.known_sizes]
+    if g.depth or not params:
+        return None
+    x = g.picks.pick(params)
+    axis = g.picks.below(x.rank)
+    shape = [size or 0 for size in x.known_sizes]
+    shape[axis] = 1 + g.picks.below(2)
+    rows = g.constant(g.numbers(shape, str(x.dtype)), x.bound)
+    return g.op("concat", x, rows, bound=x.bound, axis=axis)
 
 
 def _count(g: GraphValues) -> GraphTensor:

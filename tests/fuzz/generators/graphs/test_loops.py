@@ -1,6 +1,7 @@
 """Random graphs with loops and prefixes are valid, and faults in both are found."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,19 @@ def rows_are_miscounted(*args: Any) -> list[str]:
     return [first, *lines[1:]]
 
 
+def rows_are_appended_too_early(*args: Any) -> Any:
+    *others, extent = args
+    return ORIGINAL_APPENDED(*others, extent - 1)
+
+
+LOWERING = import_module("irkit.passes.graph.lower_to_loops")
+ORIGINAL_APPENDED = LOWERING.appended
+
+
 @pytest.mark.parametrize(
     ("feature", "owner", "name", "fault"),
     [
+        ("cache", LOWERING, "appended", rows_are_appended_too_early),
         ("step:GraphLoop", _ExecutorPlanner, "_copy", no_state_is_carried),
         ("step:Prefix", executor, "_measured", rows_are_miscounted),
     ],
