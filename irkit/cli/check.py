@@ -23,7 +23,7 @@ from irkit.cli.output.json_results import (
     form_json,
     races_json,
 )
-from irkit.core import IRModule
+from irkit.core import IRModule, console
 from irkit.debug import (
     CheckOptions,
     IsolationPolicy,
@@ -32,7 +32,6 @@ from irkit.debug import (
     Verdict,
     bounds_of_steps,
     bounds_table,
-    console,
     is_trusted,
     races_of_steps,
     races_table,

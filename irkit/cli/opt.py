@@ -25,11 +25,10 @@ from irkit.cli.flags.programs import CONVERTER, read_program
 from irkit.cli.flags.prove_flag import PROVE
 from irkit.cli.flags.schedule_flag import SCHEDULE, schedule_from
 from irkit.cli.output.notes import note_not_isolated, note_unused_passes
-from irkit.core import Function, IRModule, atomic_write
+from irkit.core import Function, IRModule, atomic_write, console
 from irkit.debug import (
     IsolationPolicy,
     check,
-    console,
     golden_diff,
     phase_texts,
     rule_table,

@@ -9,7 +9,7 @@ import click
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, console
 from irkit.debug import (
     CheckOptions,
     FailingCase,
@@ -17,7 +17,6 @@ from irkit.debug import (
     GuiltyStep,
     ModuleCase,
     case_of_guilty_step,
-    console,
     failure_of,
     module_case_of,
     reduce,

@@ -31,7 +31,10 @@ def sketches() -> list[Sketch]:
     ]
 
 
-@pytest.mark.parametrize("sketch", sketches(), ids=lambda each: each.name)
+SKETCHES = sketches()
+
+
+@pytest.mark.parametrize("sketch", SKETCHES, ids=lambda each: each.name)
 def test_every_draw_and_every_move_is_legal(sketch: Sketch) -> None:
     rng, moved = Random(0), 0
     last = drawn_setting(sketch, rng)
@@ -46,7 +49,7 @@ def test_every_draw_and_every_move_is_legal(sketch: Sketch) -> None:
     assert moved >= 27
 
 
-@pytest.mark.parametrize("sketch", sketches(), ids=lambda each: each.name)
+@pytest.mark.parametrize("sketch", SKETCHES, ids=lambda each: each.name)
 def test_no_knob_that_may_have_two_values_always_has_one(sketch: Sketch) -> None:
     rng = Random(1)
     drawn = [drawn_setting(sketch, rng) or {} for _ in range(100)]
@@ -70,6 +73,6 @@ class Never:
 
 
 def test_a_sketch_that_allows_nothing_has_no_setting() -> None:
-    never: Any = Never(sketches()[0])
+    never: Any = Never(SKETCHES[0])
     assert drawn_setting(never, Random(0)) is None
     assert neighbour(never, {"rows": 1}, Random(0)) is None
