@@ -37,6 +37,7 @@ from irkit.ir import (
     Expr,
     InstructionCall,
     Interval,
+    Ldexp,
     Load,
     Max,
     Min,
@@ -45,6 +46,7 @@ from irkit.ir import (
     Not,
     Or,
     Ramp,
+    Reinterpret,
     Select,
     Var,
     evaluate,
@@ -280,6 +282,17 @@ class Translation:
             return self._computed(Call(node.name, tuple(known), node.dtype.element))
         return self._function(node.name, args, kind, node.dtype.element)
 
+    def reinterpret(self, node: Reinterpret) -> Any:
+        """Return a function of the number of which nothing more is known."""
+        source, target = node.value.dtype.element, node.dtype.element
+        return self._function(f"bits as {target}", [self._at(node.value)], source, target)
+
+    def ldexp(self, node: Ldexp) -> Any:
+        kind, whole = node.dtype.element, node.exponent.dtype.element
+        value = self._value(self._at(node.value), kind)
+        exponent = self.algebra.whole(self._at(node.exponent), whole)
+        return self._applied(f"ldexp of {kind}", [value, exponent], kind)
+
     def instruction(self, node: InstructionCall) -> Any:
         """Return one unknown function of the lane for all equal calls: each mixes lanes."""
         row = find_instruction(node.name)
@@ -340,6 +353,8 @@ _CASES: dict[type[Expr], Callable[[Translation, Any], Any]] = {
     Select: Translation.choice,
     Conditional: Translation.choice,
     Cast: Translation.cast,
+    Reinterpret: Translation.reinterpret,
+    Ldexp: Translation.ldexp,
     Broadcast: Translation.broadcast,
     Ramp: Translation.ramp,
     Load: Translation.load,

@@ -13,7 +13,9 @@ def has_expansion(node: Expr, features: MathFeatures) -> bool:
     """Return True if a target with these features needs the expansion of an expression."""
     if isinstance(node, Ldexp):
         return not features.scales
-    return isinstance(node, Call) and _key(node) in POLYNOMIALS
+    if not isinstance(node, Call):
+        return False
+    return not features.fuses if node.name == "muladd" else _key(node) in POLYNOMIALS
 
 
 def expansion(node: Expr, features: MathFeatures) -> Expr | None:
@@ -30,7 +32,8 @@ def expansion(node: Expr, features: MathFeatures) -> Expr | None:
     else:
         assert isinstance(node, Call)
         operands = [_as(arg, working) for arg in node.args]
-        made = POLYNOMIALS[_key(node)](arithmetic, *operands)
+        expand = LaneArithmetic.fma if node.name == "muladd" else POLYNOMIALS[_key(node)]
+        made = expand(arithmetic, *operands)
     return _as(made, node.dtype)
 
 

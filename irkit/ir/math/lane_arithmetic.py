@@ -112,6 +112,8 @@ class LaneArithmetic:
 
     def fma(self, a: Number, b: Number, c: Number) -> Expr:
         """Compute ``a * b + c``, rounded once if the target has an instruction for it."""
+        if not self.features.fuses:
+            return self.add(self.mul(a, b), c)
         return self._call("muladd", a, b, c)
 
     def fused(self, a: Number, b: Number, c: Number) -> Expr:

@@ -31,10 +31,12 @@ from irkit.ir import (
     For,
     If,
     Interval,
+    Ldexp,
     Load,
     Neg,
     Not,
     Ramp,
+    Reinterpret,
     Select,
     Seq,
     Stmt,
@@ -54,6 +56,10 @@ from irkit.proof.functions.scope import NotShown, Scope, Side
 from irkit.proof.outcome import Proved
 
 MOST_LANES = 256
+
+_LANE_BY_LANE = (
+    Binary, Neg, Not, Cast, Reinterpret, Ldexp, Call, Select, Conditional, Load,
+)  # fmt: skip
 
 
 class _Access(msgspec.Struct, frozen=True):
@@ -130,7 +136,7 @@ def _widened(root: Expr, var: Var, lanes: Ramp) -> Expr:
             done[id(node)] = lanes
         elif all(done[id(child)] is child for child in below):
             done[id(node)] = node
-        elif not isinstance(node, (Binary, Neg, Not, Cast, Call, Select, Conditional, Load)):
+        elif not isinstance(node, _LANE_BY_LANE):
             raise NotShown(f"a vectorized loop holds {node.__class__.__name__}")
         else:
             made = {id(child): _as_wide(done[id(child)], lanes) for child in below}

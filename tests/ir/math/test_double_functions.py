@@ -8,7 +8,7 @@ import pytest
 
 from irkit.codegen import emit, host_target
 from irkit.core import Target
-from irkit.ir import F64, INTRINSICS, call
+from irkit.ir import F64, INTRINSICS, PrimFunc, call
 from irkit.ir.math import (
     POLYNOMIALS,
     double_arcs,
@@ -77,10 +77,14 @@ def ulps(got: Array, want: Array) -> Array:
     return np.where(special, np.where(alike, 0.0, np.inf), apart).astype("f8")
 
 
+def of_name(name: str, size: int, lanes: int = 8) -> PrimFunc:
+    kinds = [F64] * INTRINSICS[name].arity
+    return elementwise(name, kinds, size, lambda *args: call(name, *args), lanes)
+
+
 def ran(name: str, args: list[Array], target: Target, lanes: int = 8) -> Array:
-    func = elementwise("f", [F64] * len(args), len(args[0]), lambda *a: call(name, *a), lanes)
     got = np.zeros(len(args[0]))
-    compiled([func], target)["f"](*args, got)
+    compiled([of_name(name, len(got), lanes)], target)[name](*args, got)
     return got
 
 
@@ -108,10 +112,7 @@ def test_a_scalar_and_every_lane_have_the_same_bits() -> None:
 
 def test_no_function_is_left_to_the_c_library() -> None:
     target = host_target()
-    funcs = [
-        elementwise(name, [F64] * INTRINSICS[name].arity, 8, lambda *a, n=name: call(n, *a), 8)
-        for name in NAMES
-    ]
+    funcs = [of_name(name, 8) for name in NAMES]
     declared = [line for line in emit(funcs, target).splitlines() if line.startswith("declare")]
     assert declared
     assert all("@llvm." in line for line in declared if "double" in line)

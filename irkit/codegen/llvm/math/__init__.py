@@ -1,3 +1,3 @@
-"""Intrinsic functions: which is an instruction, an expansion of ``irkit/codegen/math``, or a call
+"""Intrinsic functions: which is an instruction, an expansion of ``irkit/ir/math``, or a call
 of the C library.
 """

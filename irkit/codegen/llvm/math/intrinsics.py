@@ -24,6 +24,7 @@ _INLINE = {
     "trunc": "trunc",
     "round": "roundeven",
     "fma": "fma",
+    "muladd": "fma",
 }
 
 
@@ -214,18 +215,10 @@ def _strict(name: str) -> Emit:
     return emit
 
 
-def _muladd(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-    kind, (a, b, c) = value_type(dtype), args
-    if text.module.math.fuses:
-        return text.intrinsic("fma", kind, *args)
-    return text.op(f"fadd {kind} {text.op(f'fmul {kind} {a}, {b}')}, {c}")
-
-
 _TESTS = ("isnan", "isinf", "isfinite")
 _FLOAT: dict[str, Emit] = {
     **{name: _inline(name) for name in _INLINE},
     **{name: _library(name) for name in _LIBRARY},
-    "muladd": _muladd,
     "strict_add": _strict("fadd"),
     "strict_sub": _strict("fsub"),
     "strict_mul": _strict("fmul"),

@@ -36,12 +36,14 @@ from irkit.ir import (
     DType,
     Expr,
     InstructionCall,
+    Ldexp,
     Load,
     Max,
     Min,
     Mul,
     Neg,
     Or,
+    Reinterpret,
     Select,
     Sub,
     Var,
@@ -159,7 +161,9 @@ class ErrorRules:
                 return self._lazy_choice(cond, self._known(then), self._known(otherwise))
             case Cast(value):
                 return self._cast(value, node.dtype)
-            case InstructionCall():
+            case Ldexp(value, exponent):
+                return self._by_power(self._known(value), exponent, node.dtype)
+            case InstructionCall() | Reinterpret():
                 nothing = const(0.0, F64.with_lanes(node.dtype.lanes))
                 return Bounded(nothing, nothing, nothing, nothing + INF)
             case Call(name, args):
@@ -198,6 +202,14 @@ class ErrorRules:
             select(normal, a.rate, made.rate),
             select(normal, error, made.error),
         )
+
+    def _by_power(self, a: Bounded, exponent: Expr, dtype: DType) -> Bounded:
+        """Scale by a power of two: only what becomes denormal is rounded."""
+        power = self._at(exponent)
+        value, size, error = (Ldexp(x, power, x.dtype) for x in (a.value, a.size, a.error))
+        error = bounded_by(size, error + TINIEST[str(dtype.element)], dtype)
+        doubt = self._doubt[id(exponent)][1]
+        return Bounded(value, size, a.rate, error if doubt is None else select(doubt, INF, error))
 
     def _in_any_order(self, node: Binary, made: Bounded) -> Bounded:
         """Return what is known of a product: nothing if some of its factors alone may overflow, or
@@ -322,6 +334,8 @@ class ErrorRules:
     # Integers and bools.
 
     def _other(self, node: Expr) -> Expr:
+        if isinstance(node, Reinterpret) and node.value.dtype.is_float:
+            return Reinterpret(cast(self._known(node.value).value, node.value.dtype), node.dtype)
         new: dict[int, Node] = {}
         for child in children(node):
             known = self._bounded.get(id(child))
@@ -344,6 +358,8 @@ class ErrorRules:
                 ends = [cast(a.value + side * total, node.dtype.element) for side in (-1.0, 1.0)]
                 sure = eq(ends[0], ends[1]) & lt(total, INF)
                 return logical_not(eq(total, 0.0) | sure)
+            case Reinterpret(value) if value.dtype.is_float:
+                return logical_not(eq(self._known(value).total, 0.0))
             case Call(_, args) if args and args[0].dtype.is_float:
                 return logical_not(lt(self._known(args[0]).total, INF))
             case And(a, b) | Or(a, b):

@@ -29,7 +29,7 @@ loop. Parts that are used more than once get names; under a condition they stay 
 since they may hold loads that it guards.
 """  # noqa: E501 -- lines as they are printed
 
-from irkit.core import Node, any_node, children, deep_recursion, postorder, with_fields
+from irkit.core import Node, children, deep_recursion, postorder, walk, with_fields
 from irkit.ir import (
     And,
     Assert,
@@ -64,7 +64,7 @@ def expand_functions(func: PrimFunc, *, fuses: bool = True, scales: bool = False
         scales: the target multiplies by a power of 2 in one instruction.
     """
     features = MathFeatures(fuses, scales)
-    if not any_node(func.body, (Call, Ldexp), lambda node: has_expansion(node, features)):
+    if not any(has_expansion(node, features) for node in walk(func.body, (Call, Ldexp))):
         return func
     with deep_recursion:
         return func.replace(body=_FunctionExpander(features).visit(func.body))

@@ -29,8 +29,10 @@ from irkit.ir.math import POLYNOMIALS, MathFeatures, has_expansion, math_feature
 from irkit.passes.loop import expand_functions
 from irkit.phases import LEGALIZE, phases_of
 from tests.codegen.llvm.cases import compiled, elementwise, same_bits
+from tests.ir.math.test_polynomials import TARGETS
 
 FEATURES = math_features(complete_target(host_target()))
+PLAIN = TARGETS[1]
 SIZE = 480
 
 
@@ -61,6 +63,20 @@ def test_the_interpreter_gives_the_bits_of_native_code(name: str, dtype: str, la
     found = results(expand_functions(func, scales=FEATURES.scales), args, kind)
     native = np.zeros_like(found)
     compiled([func], Target())["f"](*args, native)
+    assert same_bits(found, native).all()
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("exp", "f32"), ("pow", "f64"), ("muladd", "f16")])
+def test_nor_do_they_differ_where_nothing_is_fused(name: str, dtype: str) -> None:
+    kind = as_dtype(dtype)
+    arity = INTRINSICS[name].arity
+    func = elementwise("f", [kind] * arity, SIZE, lambda *args: call(name, *args), 4)
+    args = [inputs(kind, seed) for seed in range(arity)]
+    plain = expand_functions(func, fuses=False)
+    assert {"fma", "muladd"}.isdisjoint(node.name for node in walk(plain.body, Call))
+    found = results(plain, args, kind)
+    native = np.zeros_like(found)
+    compiled([func], PLAIN)["f"](*args, native)
     assert same_bits(found, native).all()
 
 
