@@ -59,9 +59,11 @@ def _array(writer: FunctionWriter, dtype: DType, name: str) -> str:
 def _in_memory(writer: FunctionWriter, arg: Expr) -> str:
     """Put an operand into an array."""
     name, lanes = writer.name("operand"), arg.dtype.lanes
-    value = writer.named(arg.dtype, writer.of(arg))
+    code = writer.of(arg)
+    value = code.bits or writer.named(arg.dtype, code)
     writer.line(_array(writer, arg.dtype, name))
-    one = value if lanes == 1 else f"{value}[lane]"
-    text = to_memory(writer, arg.dtype.element, one, in_vector=lanes > 1)
+    text = value if lanes == 1 else f"{value}[lane]"
+    if not code.bits:
+        text = to_memory(writer, arg.dtype.element, text, in_vector=lanes > 1)
     over_lanes(writer, lanes, f"{name}[lane] = {text};")
     return name
