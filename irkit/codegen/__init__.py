@@ -1,7 +1,8 @@
 """From loop IR to native code.
 
 Reading order: llvm (LLVM IR and object files), c (C source),
-dialect (what OpenCL C and CUDA C have in another way), device (kernels and their launches),
+dialect (what OpenCL C and CUDA C have in another way), alignment (of addresses in kernels),
+warp_barrier (a statement of kernels), device (kernels and their launches),
 legalisation (what each of them wants replaced before), then
 executor_plan (the plan of a model's executor, as data), size_arithmetic (its arithmetic on sizes,
 from expressions).

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from irkit.ir import Add, Buffer, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Ramp, Sub, Var
+from irkit.ir import Add, Buffer, Cast, Const, Expr, FloorDiv, FloorMod, Mul, Ramp, Sub, Var, as_int
 
 MOST = 16
 """Bytes of the widest access of a thread."""
@@ -54,10 +54,11 @@ def known_twos(expr: Expr, known: Mapping[Var, int]) -> int:
             return min(known_twos(expr.a, known), known_twos(expr.b, known))
         case Mul():
             return min(known_twos(expr.a, known) * known_twos(expr.b, known), MOST)
-        case FloorMod(b=Const()):
-            return min(known_twos(expr.a, known), _twos(int(expr.b.value)))
-        case FloorDiv(b=Const()):
-            divisor, found = int(expr.b.value), known_twos(expr.a, known)
+        case FloorMod():
+            divisor = as_int(expr.b)
+            return 1 if divisor is None else min(known_twos(expr.a, known), _twos(divisor))
+        case FloorDiv():
+            divisor, found = as_int(expr.b) or 0, known_twos(expr.a, known)
             return found // divisor if divisor > 0 and found % divisor == 0 else 1
         case _:
             return 1

@@ -24,7 +24,7 @@ class Dialect(msgspec.Struct, frozen=True):
     its name, parameters and threads along x, y and z. ``index`` has places for ``block`` or
     ``thread`` and for the axis. ``lanes`` is a constant vector. ``arch`` is that of the
     instructions whose C code it takes. ``asked`` declares shared memory that the launch asks for,
-    and a part of it.
+    and a part of it. ``read`` and ``write`` are of a vector that is aligned to ``align`` bytes.
     """
 
     name: str
@@ -37,6 +37,8 @@ class Dialect(msgspec.Struct, frozen=True):
     arch: str = ""
     shared: str = ""
     asked: tuple[str, str] = ("", "")
+    read: str = ""
+    write: str = ""
     aligned: str = "_Alignas({align}) "
     zeros: str = "({kind}){{0}}"
     lanes: str = "({kind}){{{values}}}"
@@ -147,6 +149,8 @@ CUDA = Dialect(
     index={"block": "blockIdx.{axis}", "thread": "threadIdx.{axis}"},
     barrier="__syncthreads();",
     warp_barrier="__syncwarp();",
+    read="irkit_read<{kind}, {align}>(&{first})",
+    write="irkit_write<{align}>(&{first}, {value});",
     arch="nvptx64",
     shared="__shared__ __align__({align}) {kind} {name}[{size}];",
     asked=(

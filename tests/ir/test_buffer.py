@@ -57,7 +57,7 @@ def test_a_text_with_a_shape_that_is_too_large_names_the_line() -> None:
 def test_a_buffer_in_an_unknown_scope_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(IRKitError, match="no memory scope 'sharred'") as caught:
         Buffer("T", numbers(8), "f32", "sharred")
-    assert caught.value.hint == "Did you mean 'shared'? There are: global, local, shared."
+    assert caught.value.hint == "Did you mean 'shared'? There are: global, local, shared, warp."
 
 
 def test_a_text_with_an_unknown_scope_names_line_and_column() -> None:

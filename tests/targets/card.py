@@ -1,7 +1,6 @@
 """The CUDA device of this machine, and kernels that are run on it from either text."""
 
 import ctypes
-import ctypes.util
 import shutil
 from importlib.util import find_spec
 from pathlib import Path

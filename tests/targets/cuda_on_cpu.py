@@ -26,6 +26,8 @@ _WORDS = """\
 #include <thread>
 #include <vector>
 struct irkit_dim3 { unsigned x, y, z; };
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
 static thread_local irkit_dim3 threadIdx, blockIdx;
 static pthread_barrier_t irkit_gate;
 #define __global__

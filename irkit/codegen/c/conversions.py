@@ -1,5 +1,7 @@
 """Conversions between number types."""
 
+import msgspec
+
 from irkit.codegen.c import helpers
 from irkit.codegen.c.functions import limits, rounded
 from irkit.codegen.c.lanes import as_bools, each_lane
@@ -12,6 +14,8 @@ def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -
     """Convert between any two types; floats out of range saturate, NaN gives 0."""
     if source == target:
         return value
+    if value.bits:  # They are those of another type.
+        value = msgspec.structs.replace(value, bits="")
     lanes, made = target.lanes, lane(target)
     if target.is_bool:
         text = f"{value.within(PLUS)} != 0"

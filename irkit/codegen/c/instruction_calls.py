@@ -6,6 +6,7 @@ from irkit.codegen.c.lanes import declared, over_lanes
 from irkit.codegen.c.memory_access import from_memory, to_memory
 from irkit.codegen.c.types import lane, memory_type
 from irkit.codegen.c.writer import Code, FunctionWriter
+from irkit.codegen.llvm.expressions.instruction_calls import refuse_alone
 from irkit.core import IRKitError, device_features
 from irkit.ir import DType, Expr, Instruction, InstructionCall, find_instruction
 
@@ -21,6 +22,7 @@ def instruction_call(writer: FunctionWriter, node: InstructionCall) -> Code:
     result, element = writer.name("result"), node.dtype.element
     writer.line(_array(writer, node.dtype, result))
     if _is_own(writer, row):
+        refuse_alone(row, node)
         _own_code(writer, row, [*places, result])
     else:
         call = f"irkit_meaning_{row.name}"
@@ -59,9 +61,11 @@ def _array(writer: FunctionWriter, dtype: DType, name: str) -> str:
 def _in_memory(writer: FunctionWriter, arg: Expr) -> str:
     """Put an operand into an array."""
     name, lanes = writer.name("operand"), arg.dtype.lanes
-    value = writer.named(arg.dtype, writer.of(arg))
+    code = writer.of(arg)
+    value = code.bits or writer.named(arg.dtype, code)
     writer.line(_array(writer, arg.dtype, name))
-    one = value if lanes == 1 else f"{value}[lane]"
-    text = to_memory(writer, arg.dtype.element, one, in_vector=lanes > 1)
+    text = value if lanes == 1 else f"{value}[lane]"
+    if not code.bits:
+        text = to_memory(writer, arg.dtype.element, text, in_vector=lanes > 1)
     over_lanes(writer, lanes, f"{name}[lane] = {text};")
     return name

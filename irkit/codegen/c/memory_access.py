@@ -73,7 +73,8 @@ def store(writer: FunctionWriter, node: Store, value: Code) -> None:
     if lanes == 1:
         at = f"{pointer}[{_address(writer, node, _first(writer))}]"
         guard = "" if mask is None else f"if ({mask}) "
-        writer.line(f"{guard}{at} = {to_memory(writer, dtype, value.text)};")
+        kept = value.bits or to_memory(writer, dtype, value.text)
+        writer.line(f"{guard}{at} = {kept};")
         return
     if mask is None and dtype.lanes == lanes and _together(writer, node):
         _store_contiguous(writer, node, value)
@@ -108,7 +109,7 @@ def _all(writer: FunctionWriter, mask: str, lanes: int) -> str:
 def from_memory(writer: FunctionWriter, dtype: DType, text: str) -> Code:
     """Return the value of an element in memory."""
     if is_small(dtype):
-        return Code(f"{helpers.widen(writer.source, dtype)}({text})")
+        return Code(f"{helpers.widen(writer.source, dtype)}({text})", bits=text)
     if dtype.is_bool:
         return Code(f"{text} != 0", LOWEST, 0, 1)
     return Code(text, ATOM, *((0, 0) if dtype.is_float else (dtype.low, dtype.high)))
@@ -128,6 +129,10 @@ def _contiguous(writer: FunctionWriter, node: Load) -> Code:
     if padded(lanes) == lanes:
         kind = source.vector(stored, lanes, loose=True)
         found = f"*({_space(writer, node)}const {kind} *)&{first}"
+        align = _wide(writer, node)
+        if align:
+            kind = source.vector(stored, lanes)
+            found = source.dialect.read.format(kind=kind, align=align, first=first)
         if stored == lane(dtype):
             return Code(found, UNARY)
         raw = writer.name("t")
@@ -140,20 +145,32 @@ def _contiguous(writer: FunctionWriter, node: Load) -> Code:
         return Code(f"({writer.type_of(dtype)})({raw} != 0)", UNARY)
     if dtype.kind == "bf":
         wide, kind = source.vector("u32", lanes), writer.type_of(dtype)
-        return Code(f"({kind})(__builtin_convertvector({raw}, {wide}) << 16)", UNARY)
+        text = f"({kind})(__builtin_convertvector({raw}, {wide}) << 16)"
+        return Code(text, UNARY, bits=raw)
     if is_small(dtype):
         call = helpers.widen(source, dtype)
         made = declared(writer, lane(dtype), lanes)
         over_lanes(writer, lanes, f"{made}[lane] = {call}({raw}[lane]);")
-        return Code(made)
+        return Code(made, bits=raw)
     return Code(raw)
+
+
+def _wide(writer: FunctionWriter, node: Access) -> int:
+    """Return the bytes to which a vector in memory outside of the thread is known to be aligned,
+    where the language must be told; 0 if that is an element's."""
+    if writer.alignment is None or len(node.indices) != 1 or not writer.place(node.buffer).space:
+        return 0
+    align = writer.alignment.of(node.buffer, node.indices[0])
+    return align if align > node.buffer.dtype.bytes else 0
 
 
 def _store_contiguous(writer: FunctionWriter, node: Store, value: Code) -> None:
     dtype, lanes = node.value.dtype, node.value.dtype.lanes
     stored, source = memory_lane(dtype), writer.source
     first = f"{writer.place(node.buffer).pointer}[{_address(writer, node, _first(writer))}]"
-    if is_small(dtype):
+    if value.bits:
+        value = Code(value.bits)
+    elif is_small(dtype):
         call, name = helpers.narrow(source, dtype), writer.named(dtype, value)
         held = declared(writer, stored, lanes)
         over_lanes(writer, lanes, f"{held}[lane] = {call}({name}[lane]);")
@@ -162,7 +179,11 @@ def _store_contiguous(writer: FunctionWriter, node: Store, value: Code) -> None:
         kind = source.vector("u8", lanes)
         value = Code(f"({kind})({value.atom} & 1)", UNARY)
     if padded(lanes) == lanes:
-        kind = source.vector(stored, lanes, loose=True)
+        kind, align = source.vector(stored, lanes, loose=True), _wide(writer, node)
+        if align:
+            form = source.dialect.write
+            writer.line(form.format(align=align, first=first, value=value.text))
+            return
         writer.line(f"*({_space(writer, node)}{kind} *)&{first} = {value.text};")
         return
     kind, name = source.vector(stored, lanes), value.text

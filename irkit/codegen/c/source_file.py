@@ -8,6 +8,7 @@ number of the assertion that failed (from 1, in text order), or -1 if memory ran
 
 from collections.abc import Mapping, Sequence
 
+from irkit.codegen.alignment import Alignment
 from irkit.codegen.c.buffer_sizes import strides
 from irkit.codegen.c.conversions import convert
 from irkit.codegen.c.memory_access import element_pointer, from_memory
@@ -135,6 +136,11 @@ def _written(
     """Return the parameters and the body of a function."""
     writer = FunctionWriter(source)
     writer.shared_end = shared_end
+    if source.dialect.read:
+        writer.alignment = Alignment()
+        for param in func.params:
+            if isinstance(param, Buffer):
+                writer.alignment.begins(param, max(param.dtype.bytes, param.align))
     writer.names(name)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False

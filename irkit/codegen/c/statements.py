@@ -201,6 +201,8 @@ def _if(writer: FunctionWriter, node: If) -> None:
 
 def _let(writer: FunctionWriter, node: Let) -> None:
     value = _value(writer, node.value)
+    if writer.alignment is not None:
+        writer.alignment.bind(node.var, node.value)
     writer.values[id(node.var)] = _bound(writer, node.var.name, value, node.value)
     write(writer, node.body)
 
@@ -214,6 +216,8 @@ def _in_kernel(writer: FunctionWriter, node: Allocate) -> None:
             f"buffer {buffer.name!r} of a kernel must have constant size", span=buffer.span
         )
     kind, name = memory_type(buffer.dtype), writer.name(buffer.name)
+    if writer.alignment is not None:
+        writer.alignment.begins(buffer, max(16, buffer.align))
     parts: dict[str, Any] = {
         "kind": kind, "name": name, "size": max(size, 1), "align": max(16, buffer.align),
     }  # fmt: skip
@@ -301,6 +305,8 @@ def _on_heap(writer: FunctionWriter, node: Allocate, size: int | None, align: in
 
 def _view(writer: FunctionWriter, node: View) -> None:
     source, offset = writer.place(node.source), as_int(node.offset)
+    if writer.alignment is not None:
+        writer.alignment.view(node.buffer, node.source, node.offset)
     pointer = source.pointer
     if offset != 0:
         pointer = f"{pointer} + {_value(writer, node.offset).within(PLUS)}"

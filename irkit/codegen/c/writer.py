@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from irkit.codegen.alignment import Alignment
 from irkit.codegen.c.types import element_type, identifier, lane, padded, value_type
 from irkit.codegen.dialect import C11, Dialect, Space
 from irkit.core import IRKitError, Target, UniqueNames
@@ -26,7 +27,8 @@ class Code(msgspec.Struct, frozen=True):
     """An expression of C: its text, and how tightly its outermost operator binds.
 
     ``low`` and ``high`` enclose the value of a scalar integer. ``is_literal`` means that C may
-    compute with it as an ``int``.
+    compute with it as an ``int``. ``bits`` is the text of a 16-bit float that was read, or of a
+    vector of them, as it is in memory.
     """
 
     text: str
@@ -34,6 +36,7 @@ class Code(msgspec.Struct, frozen=True):
     low: int = 0
     high: int = 0
     is_literal: bool = False
+    bits: str = ""
 
     def within(self, level: int) -> str:
         """Return the text as an operand of an operator of a level."""
@@ -149,6 +152,7 @@ class FunctionWriter:
         self.record: str | None = None
         self.block_memory: list[str] = []
         self.shared_end: int | None = None
+        self.alignment: Alignment | None = None  # Where a language reads wide vectors apart.
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)

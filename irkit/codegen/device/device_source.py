@@ -102,6 +102,29 @@ template <class V, class T, int N> __device__ inline V irkit_converted(irkit_vec
     return made;
 }
 #define irkit_convert(value, kind) irkit_converted<kind>(value)
+/* What moves at once, by the bytes of an address that are known to be aligned. */
+template <int A> struct irkit_word { typedef uint16_t type; };
+template <> struct irkit_word<4> { typedef uint32_t type; };
+template <> struct irkit_word<8> { typedef uint2 type; };
+template <> struct irkit_word<16> { typedef uint4 type; };
+template <class V, int A> __device__ inline V irkit_read(const void *first) {
+    enum { size = sizeof(V) < A ? sizeof(V) : A };
+    typename irkit_word<size>::type word;
+    V made;
+    for (int i = 0; i < (int)(sizeof(V) / size); ++i) {
+        word = ((const typename irkit_word<size>::type *)first)[i];
+        memcpy((char *)&made + i * size, &word, size);
+    }
+    return made;
+}
+template <int A, class V> __device__ inline void irkit_write(void *first, V value) {
+    enum { size = sizeof(V) < A ? sizeof(V) : A };
+    typename irkit_word<size>::type word;
+    for (int i = 0; i < (int)(sizeof(V) / size); ++i) {
+        memcpy(&word, (const char *)&value + i * size, size);
+        ((typename irkit_word<size>::type *)first)[i] = word;
+    }
+}
 """
 
 

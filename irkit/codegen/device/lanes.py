@@ -304,7 +304,7 @@ class _Warp:
                         "Use one of a whole warp, or call it inside a loop over lanes.",
                         stmt,
                     )
-                args = tuple(self._together(arg, stmt) for arg in value.args)
+                args = tuple([self._together(arg, stmt) for arg in value.args])
                 return value.replace(args=args, dtype=_part(value, warp))
             case Load(mask=None) if value.buffer.scope == SCOPE:
                 place = self.lanes.of_warp(value)

@@ -50,7 +50,7 @@ DEVICE_TABLE = (
     DeviceRow("rtx-4090", "NVIDIA GeForce RTX 4090", "cuda", "sm_89", 1024, _CUDA_BLOCK,
               _CUDA_GRID, 99 * KIB, 32, 65536, _STATIC),
     DeviceRow("h100", "NVIDIA H100", "cuda", "sm_90", 1024, _CUDA_BLOCK, _CUDA_GRID,
-              227 * KIB, 32, 65536, _STATIC, "an H100"),
+              227 * KIB, 32, 65536, _STATIC, "by hand"),
     DeviceRow("h200", "NVIDIA H200", "cuda", "sm_90", 1024, _CUDA_BLOCK, _CUDA_GRID,
               227 * KIB, 32, 65536, _STATIC),
     DeviceRow("amdgpu", "any AMD device of CDNA 3", "amdgpu", "gfx942", 1024, _SAME,

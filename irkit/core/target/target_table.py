@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 KIB, MIB = 1 << 10, 1 << 20
-Ran = Literal["here", "qemu-user", "wasmtime", "pocl", "not run"]
+Ran = Literal["here", "qemu-user", "wasmtime", "pocl", "by hand", "not run"]
 
 
 class TargetRow(msgspec.Struct, frozen=True):

@@ -2,9 +2,10 @@
 
 Reading order: instruction (what is declared), meanings, dot_products, fused_products, tiles,
 tensor_cores and interleaves (those that irkit knows), c_code (their C code), registry (by name),
-memory (where operands lie), expand (back to loops). ``InstructionCall`` in ``irkit/ir/intrinsics.py`` is the
-node. It touches no memory: operands are loaded and the result is stored by loads and stores, so
-passes and analyses need to know nothing about it but that it is a function of whole vectors.
+memory (where operands lie), expand (back to loops). ``InstructionCall`` in
+``irkit/ir/intrinsics.py`` is the node. It touches no memory: operands are loaded and the result is
+stored by loads and stores, so passes and analyses need to know nothing about it but that it is a
+function of whole vectors.
 """
 
 from irkit.ir.instructions.c_code import (

@@ -2,8 +2,8 @@
 barriers.
 
 Reading order: nest, split (one thread at a time), digits (of a thread's number), conflicts (which
-threads touch the same element), barriers (where a nest needs them), guarded_conflicts (iterations under conditions), independence
-(of all loops without an order).
+threads touch the same element), barriers (where a nest needs them), guarded_conflicts (iterations
+under conditions), independence (of all loops without an order).
 
 After a split, each piece has thread loops of its own, and what a thread keeps has a place for every
 thread. Loops and conditions around a barrier go around the thread loops, so threads must agree on

@@ -37,7 +37,9 @@ class ThreadConflicts:
         numbers = {var: value_of(digits) for var, digits in self._digits.items()}
         ranges = loop_ranges(func)
         for digits in self._digits.values():
-            ranges.update((loop.var, Interval(0, loop.end.value - 1)) for loop, _ in digits)
+            ranges.update(
+                (loop.var, Interval(0, (trip_count(loop) or 1) - 1)) for loop, _ in digits
+            )
         self._sums = IndexSums(ranges, numbers | lets | axis_values(func))
         self._memory = uses_of(func).memory
         self._stored = {self._memory(store.buffer) for store in walk(func.body, Store)}

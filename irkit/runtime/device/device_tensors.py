@@ -182,6 +182,6 @@ def _shown(
     if 0 in shape:
         return np.empty(shape, dtype)
     reach = 1 + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
-    memory = (ctypes.c_char * (reach * dtype.itemsize)).from_address(address)
+    memory: Any = (ctypes.c_char * (reach * dtype.itemsize)).from_address(address)
     strides = tuple(step * dtype.itemsize for step in steps)
     return np.ndarray(shape, dtype, memory, 0, strides)

@@ -133,6 +133,18 @@ def test_a_device_without_warps_refuses_their_memory(target: str) -> None:
         built(COPY, target)
 
 
+def test_one_thread_cannot_execute_an_instruction_of_a_warp() -> None:
+    func = parse(
+        "def f(A: f16[256], B: f16[128], C: f32[128]):\n"
+        '    for t in thread(0, 1, "threadIdx.x"):\n'
+        "        C[ramp(0, 1, 128)] = ptx_mma_m16n8k16_f16(C[ramp(0, 1, 128)], "
+        "A[ramp(0, 1, 256)], B[ramp(0, 1, 128)])\n"
+    )
+    for text in ("ptx", "cuda"):
+        with pytest.raises(IRKitError, match="is executed by 32 threads together; found in code"):
+            built(func).source(text)  # pyright: ignore[reportArgumentType]
+
+
 def test_an_older_device_has_no_such_instruction() -> None:
     row = find_instruction("ptx_mma_m16n8k16_f16")
     assert row is not None

@@ -25,8 +25,19 @@ def instruction_call(scope: FunctionScope, node: InstructionCall) -> str:
     args = [held(scope, arg) for arg in node.args]
     target = scope.text.module.target
     native = row.is_native(target.triple, target.features)
+    if native:
+        refuse_alone(row, node)
     found = _own_code(scope, row, args) if native else _by_meaning(scope, row, args)
     return from_memory(scope, node.dtype, found)
+
+
+def refuse_alone(row: Instruction, node: InstructionCall) -> None:
+    """Raise IRKitError for a call of an instruction of several threads that one thread makes."""
+    if row.threads > 1 and node.dtype == row.dtype:
+        raise IRKitError(
+            f"{row.name} is executed by {row.threads} threads together; found in code of one",
+            hint="Call it beside the loops over lanes, on memory in scope 'warp'.",
+        )
 
 
 def meaning_symbol(row: Instruction) -> str:
