@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.ir.math.polynomials import POLYNOMIALS
 from irkit.core import IRKitError
 from irkit.fuzz import arguments
 from irkit.ir import F32, INTRINSICS, PrimFunc, call, interpret
+from irkit.ir.math.polynomials import POLYNOMIALS
 from irkit.phases import DEFAULT
 from tests.codegen.c.test_c_source import cases, drawn
 from tests.codegen.llvm.cases import elementwise, special
