@@ -150,7 +150,7 @@ def test_the_limit_is_on_the_call_and_not_on_the_start_of_the_process(
     (tmp_path / "slow_to_import.py").write_text(
         "import time\ntime.sleep(0.6)\ndef double(number):\n    return 2 * number\n"
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr("irkit.processes.child._GRACE", 0.1)
     double = importlib.import_module("slow_to_import").double
     with Child(Limits(seconds=0.2)) as child:
