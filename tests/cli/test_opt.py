@@ -111,7 +111,7 @@ def test_it_prints_what_lowering_gives(shell: Shell, kernel: str) -> None:
         ("1", 1, "simplify"),
         ("2", 2, "unroll-loops"),
         ("3", 3, "eliminate-common-subexpressions"),
-        ("legalize", 4, "expand-functions"),
+        ("legalize", 4, "eliminate-common-subexpressions"),
         ("before=vectorize-loops", 2, "storage-rewrite"),
         ("after=vectorize-loops", 2, "vectorize-loops"),
         ("1/before=simplify", 1, "narrow-indices"),
@@ -279,7 +279,7 @@ def test_a_tree_of_files_holds_the_ir_after_each_step(shell: Shell, kernel: str)
     shell("opt", kernel, "--print-ir-tree-dir", "tree")
     made = sorted(path.name for path in (shell.folder / "tree" / "f").iterdir())
     assert made[0] == "000_loop1_canonicalize-loops.irs"
-    assert made[-1].endswith("_loop4_expand-functions.irs")
+    assert made[-1].endswith("_loop3_eliminate-common-subexpressions.irs")
     last = (shell.folder / "tree" / "f" / made[-1]).read_text()
     assert last == shell("opt", kernel).out
     shell("opt", kernel, "--print-ir-tree-dir", "less", "--print-ir-after-change")
@@ -299,7 +299,7 @@ def test_times_are_a_table_and_a_timeline(shell: Shell, kernel: str) -> None:
     assert "all passes" in done.err
     events = json.loads((shell.folder / "t.json").read_text())["traceEvents"]
     spans = [event for event in events if event["ph"] == "X"]
-    assert [event["name"] for event in spans][-1] == "expand-functions"
+    assert [event["name"] for event in spans][-1] == "eliminate-common-subexpressions"
     ends = [event["ts"] + event["dur"] for event in spans]
     for end, following in zip(ends, spans[1:], strict=False):
         assert following["ts"] == pytest.approx(end, abs=0.01)
