@@ -301,7 +301,7 @@ def _compiled(
             state=fixed.state,
             graph_pipeline=flow.graph,
             pipeline=flow.loops,
-            legalize=flow.legalize,
+            legalize=flow.for_targets,
             verify=verify,
             progress=progress,
             apply=apply,

@@ -6,6 +6,9 @@ from irkit.phases.default import DEFAULT
 from irkit.transform import Phase, Pipeline
 
 # Its own number tells its steps apart.
+PLACED = Pipeline(LOOP_LEVEL, (Phase(4, "legalize"),), facts=DEFAULT.gives)
+"""The legalisation without irkit's own passes, for what users place there: ``irkit opt`` and the
+like show what the phases give, not what a target makes of it."""
 LEGALIZE = Pipeline(LOOP_LEVEL, (Phase(4, "legalize", (expand_functions,)),), facts=DEFAULT.gives)
 """The pipeline that ``build`` and ``compile`` run after the phases; ``LEGALIZE.insert(p, phase=4)``
 adds a pass. Of its own passes a target gets those that its backend declares

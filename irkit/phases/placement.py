@@ -7,8 +7,8 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.phases.default import DEFAULT
 from irkit.phases.graph import GRAPH
-from irkit.phases.legalize import LEGALIZE
-from irkit.transform import AnyPass, Pipeline, PlacedSpec, Registry, parse_placed
+from irkit.phases.legalize import LEGALIZE, PLACED
+from irkit.transform import AnyPass, Phase, Pipeline, PlacedSpec, Registry, parse_placed
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -16,7 +16,17 @@ class Flow(msgspec.Struct, frozen=True):
 
     graph: Pipeline = GRAPH
     loops: Pipeline = DEFAULT
-    legalize: Pipeline = LEGALIZE
+    legalize: Pipeline = PLACED
+
+    @property
+    def for_targets(self) -> Pipeline:
+        """Return the legalisation that a target gets: irkit's own passes, then those placed."""
+        own = [p for _, p in LEGALIZE.placed if p.name not in self.legalize.names]
+        phases = tuple(
+            Phase(each.number, each.name, (*own, *each.passes) if at == 0 else each.passes)
+            for at, each in enumerate(self.legalize.phases)
+        )
+        return msgspec.structs.replace(self.legalize, phases=phases)
 
     @property
     def lowering(self) -> Pipeline:
