@@ -100,7 +100,7 @@ def graph_trace(folder: Path, *, chains: bool = True) -> Path:
     heads = [b.op("relu", b.param("x", (4, 4)))] * 4
     for at in range(499):
         if not chains:
-            others = rng.integers(1, 4, 4)
+            others: list[int] = rng.integers(1, 4, 4).tolist()
             heads = [b.op("add", heads[at], heads[(at + others[at]) % 4]) for at in range(4)]
             continue
         heads = [b.op("relu" if at % 2 else "exp", head) for head in heads]

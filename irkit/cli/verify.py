@@ -8,7 +8,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
 
 from irkit.cli.flags.files import FILE
-from irkit.debug import console
+from irkit.core import console
 from irkit.runtime import PackageReport, verify_package
 
 _COLUMNS = ("model for", "processor", "code", "weights", "on this machine")
