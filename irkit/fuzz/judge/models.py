@@ -169,7 +169,7 @@ class ModelCase:
         for number, inputs in enumerate(self.sample.inputs):
             names = [spec.name for spec in model.plan.inputs]
             given = dict(zip(names, inputs.copied(), strict=True))
-            caches = _in_caches(model, given)
+            caches = in_caches(model, given)
             try:
                 found = model.run({**given, **caches})
             except IRKitError as error:
@@ -202,7 +202,7 @@ class ModelCase:
                 _look_at_kernel(func.replace(name=name))
 
 
-def _in_caches(model: Model, given: dict[str, Any]) -> dict[str, Cache]:
+def in_caches(model: Model, given: dict[str, Any]) -> dict[str, Cache]:
     """Return the inputs that are caches, in memory with room for their capacity, of which what is
     not in use has bytes of 7."""
     found: dict[str, Cache] = {}

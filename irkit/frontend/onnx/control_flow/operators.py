@@ -131,7 +131,7 @@ def _kept(
         )
     if rows and most is None:
         node.sizes(0, "number of iterations")
-    most_rows: Dim = most or 0
+    most_rows: Dim = 0 if most is None else most
     if number is None and node.is_true(again) and (cond is None or node.is_true(cond)):
         raise node.fail("it never ends: it has no number of iterations, and its condition holds")
     limit = node.constant(np.array(INT64_MAX)) if number is None else number
