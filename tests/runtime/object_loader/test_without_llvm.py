@@ -84,6 +84,8 @@ def older(path: Path) -> None:
     with zipfile.ZipFile(path) as new, zipfile.ZipFile(path.with_name("old.irkit"), "w") as old:
         listed = json.loads(new.read("manifest.json"))
         assert listed["members"].pop("pool.o")
+        (only,) = listed.pop("models")
+        listed |= {"format": 1, "target": only["target"]}
         old.writestr("manifest.json", json.dumps(listed))
         for name in listed["members"]:
             old.writestr(name, new.read(name))
