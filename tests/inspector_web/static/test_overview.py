@@ -103,6 +103,7 @@ def test_the_cells_are_gone_through_by_arrow_keys(visit: OnPage) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#to")).to_have_text(name)
     page.keyboard.press("0")
+    assert page.locator("#ribbon .tick[tabindex='0']").count() == 1
     page.locator("#ribbon .tick").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -36,6 +36,9 @@ export function showRibbon(box, steps, { chosen, verdictOf, onStep }) {
   const phases = phasesOf(steps);
   const most = Math.max(...phases.flatMap((each) => each.passes.map((bar) => bar.ms)), 1e-6);
   fill(box, ...phases.map((phase) => phaseBox(phase, { most, chosen, verdictOf, onStep })));
+  // Where none is chosen, Tab still stops at the bars once.
+  const first = box.querySelector(".tick[tabindex='0']") ?? box.querySelector(".tick");
+  if (first) first.tabIndex = 0;
 }
 
 function phaseBox(phase, given) {

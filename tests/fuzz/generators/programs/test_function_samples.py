@@ -25,5 +25,5 @@ def test_a_function_replaced_by_another_is_found() -> None:
         func = rewrite(sample.ir, wrong, on=Call)
         changed += script(func) != script(sample.ir)
         found += bool(difference(sample, func))
-    assert found > COUNT // 8
+    assert found > COUNT // 10  # So many have exp or asin.
     assert found > 0.9 * changed  # Of 0 and of infinities both can be the same.
