@@ -36,6 +36,7 @@ from irkit.runtime.device import (
     DeviceKernel as DeviceKernel,
     NoDevice as NoDevice,
     build_device_kernels as build_device_kernels,
+    has_cuda as has_cuda,
 )
 from irkit.runtime.jit import (
     Library as Library,

@@ -9,8 +9,8 @@ import pytest
 
 import irkit
 from irkit.ir import PrimFunc
-from irkit.runtime import DeviceKernel
-from irkit.runtime.device.cuda import CUDA, has_cuda
+from irkit.runtime import DeviceKernel, has_cuda
+from irkit.runtime.device.cuda import CUDA
 
 # One reason for all, so that a summary of skipped tests has one line.
 needs_card = [

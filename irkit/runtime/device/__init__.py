@@ -4,6 +4,9 @@ Reading order: driver (what a device does), opencl, cuda, host_steps (what the h
 launches), device_kernel (source, geometry, calls).
 """
 
+from irkit.runtime.device.cuda import (
+    has_cuda as has_cuda,
+)
 from irkit.runtime.device.device_kernel import (
     DeviceKernel as DeviceKernel,
     build_device_kernels as build_device_kernels,
