@@ -125,13 +125,13 @@ def test_seeded_bugs_of_every_kind_are_found_and_the_right_pass_is_named(
 _ON_LOOPS = ("irkit.passes.loop.", "irkit.ir.analysis.")
 BISECTED = [
     bug for bug in CATALOGUE if bug.module.startswith(_ON_LOOPS) and bug not in MISBEHAVIOUR
-][:: few_or_all(24, 4)]
+][:: few_or_all(12, 4)]
 
 
 def test_a_seeded_bug_is_bisected_to_a_rewrite_in_its_pass(server: ForkServer) -> None:
     results = list(try_seeded_bugs(server, BISECTED, bisected=True))
-    assert len(results) >= few_or_all(3, 20)
-    assert len({name for bug in BISECTED for name in bug.guilty}) >= few_or_all(3, 12)
+    assert len(results) >= few_or_all(7, 20)
+    assert len({name for bug in BISECTED for name in bug.guilty}) >= few_or_all(5, 12)
     divided = 0
     for result in results:
         found = result.finding.bisected

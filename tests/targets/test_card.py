@@ -43,7 +43,13 @@ EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "20"))
 texts = pytest.mark.parametrize(
     "text",
     [
-        pytest.param(each, marks=pytest.mark.skipif(each == "cuda" and not NVRTC, reason="NVRTC"))
+        pytest.param(
+            each,
+            marks=pytest.mark.skipif(
+                each == "cuda" and not NVRTC,
+                reason="there is no NVRTC: pip install nvidia-cuda-nvrtc-cu12",
+            ),
+        )
         for each in TEXTS
     ],
 )

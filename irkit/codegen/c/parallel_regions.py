@@ -5,6 +5,7 @@ iterations; ``irkit_regionN`` takes the same as one struct, for a pool that know
 """
 
 import re
+from collections.abc import Mapping
 
 from irkit.codegen.c.writer import DECLARATION, WORD, FunctionWriter
 
@@ -69,7 +70,8 @@ def declare_region(writer: FunctionWriter, body: list[str], first: str, last: st
     words = {word for line in body for word in WORD.findall(line)}
     words -= _declared(body).keys()
     types = {name: kind for name, kind in _reachable(writer).items() if name in words}
-    roots = [_root(writer, name) for name, kind in types.items() if kind.endswith("*")]
+    views = dict(found for line in writer.lines for found in _VIEW.findall(line))
+    roots = [_root(views, name) for name, kind in types.items() if kind.endswith("*")]
     alias = "restrict " if writer.noalias and len(set(roots)) == len(roots) else ""
     fields = "".join(f"    {kind}{_gap(kind)}{name};\n" for name, kind in types.items())
     params = [
@@ -117,9 +119,8 @@ def _declared(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def _root(writer: FunctionWriter, name: str) -> str:
+def _root(views: Mapping[str, str], name: str) -> str:
     """Return the memory that a pointer is a view of: a parameter, an array, a slot of the heap."""
-    views = dict(found for line in writer.lines for found in _VIEW.findall(line))
     while name in views:
         name = views[name]
     return name

@@ -72,7 +72,8 @@ class MemoryFile(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def readinto(self, buffer: "memoryview", /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    # The type of any buffer has no name before Python 3.12; a BufferedReader gives memoryviews.
+    def readinto(self, buffer: memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         found = self._memory[self._at : self._at + len(buffer)]
         buffer[: len(found)] = found
         self._at += len(found)

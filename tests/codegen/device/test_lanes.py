@@ -1,5 +1,7 @@
 """Memory and instructions of warps in kernels: what each lane does, and what is refused."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import irkit
 from irkit.codegen import join_lanes
 from irkit.codegen.warp_barrier import WarpBarrier
 from irkit.core import IRKitError, walk
-from irkit.ir import Allocate, For, PrimFunc, find_instruction, interpret, parse
+from irkit.ir import Allocate, For, PrimFunc, as_int, find_instruction, interpret, parse
 from irkit.runtime import DeviceKernel
 from tests.codegen.device.warp_programs import WARP_TILE, warp_product
 
@@ -41,7 +43,7 @@ def test_each_lane_keeps_its_row_in_memory_of_its_own() -> None:
     kernel = built(COPY)
     (launch,) = kernel.launches
     (own,) = [each.buffer for each in walk(launch.kernel.body, Allocate)]
-    assert (own.scope, int(own.shape[0].value), str(own.dtype)) == ("local", 4, "f32")  # pyright: ignore[reportAttributeAccessIssue]
+    assert (own.scope, as_int(own.shape[0]), str(own.dtype)) == ("local", 4, "f32")
     assert [loop.thread for loop in walk(launch.kernel.body, For) if loop.kind == "thread"] == [
         "blockIdx.x",
         "threadIdx.y",
@@ -140,9 +142,10 @@ def test_one_thread_cannot_execute_an_instruction_of_a_warp() -> None:
         "        C[ramp(0, 1, 128)] = ptx_mma_m16n8k16_f16(C[ramp(0, 1, 128)], "
         "A[ramp(0, 1, 256)], B[ramp(0, 1, 128)])\n"
     )
-    for text in ("ptx", "cuda"):
+    texts: tuple[Literal["ptx", "cuda"], ...] = ("ptx", "cuda")
+    for text in texts:
         with pytest.raises(IRKitError, match="is executed by 32 threads together; found in code"):
-            built(func).source(text)  # pyright: ignore[reportArgumentType]
+            built(func).source(text)
 
 
 def test_an_older_device_has_no_such_instruction() -> None:

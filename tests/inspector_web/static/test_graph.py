@@ -14,9 +14,10 @@ from tests.inspector_web.test_load import until
 
 VIEW = """(() => {
   const stage = document.querySelector(".graph-stage");
-  const { a, e, f } = new DOMMatrix(getComputedStyle(stage.querySelector(".graph-moved")).transform);
+  const moved = getComputedStyle(stage.querySelector(".graph-moved"));
+  const { a, e, f } = new DOMMatrix(moved.transform);
   return [-e / a, -f / a, stage.clientWidth / a];
-})()"""  # noqa: E501
+})()"""
 # The longest frames of two seconds of moving and zooming.
 FRAMES = """async () => {
   const stage = document.querySelector(".graph-stage");

@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import example, given, strategies as st
 
-from irkit.ir import PrimFunc, parse
+from irkit.ir import PrimFunc, as_int, parse
 from irkit.ir.analysis.conflicts import only_zero
 from irkit.ir.threads.digits import thread_digits
 from irkit.passes.loop import flatten_buffers, simplify, thread_sync
@@ -64,4 +64,4 @@ def test_digits_are_those_that_divide_the_number_of_threads() -> None:
         "        C[t // 4 * 100 + t % 4 + t // 5] = f32(1.0)\n"
     )
     ((_, digits),) = thread_digits(func.body).items()
-    assert [(int(loop.end.value), step) for loop, step in digits] == [(6, 4), (4, 1)]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [(as_int(loop.end), step) for loop, step in digits] == [(6, 4), (4, 1)]
