@@ -15,6 +15,8 @@ from irkit.core import Target
 from irkit.tune.machine_table import fingerprint, machine_here
 
 SCHEMA = 1
+LEAST_GAIN = 1.02
+"""How many times faster a winner is at least: less changes with where code and arrays lie."""
 Values = dict[str, Any]
 """The decisions of a candidate: plain data by the names of the knobs."""
 VerdictKind = Literal[
@@ -139,10 +141,13 @@ class Record(msgspec.Struct, frozen=True, tag="candidate", tag_field="kind"):
 
     @property
     def wins(self) -> bool:
-        """True if it was right, and faster than the default beyond noise, in the last race."""
+        """True if it was right, and beat the default by more than noise, in the last race."""
         found = self.measure
         return (
-            self.stage == "final" and self.verdict == "ok" and found is not None and found.low > 1
+            self.stage == "final"
+            and self.verdict == "ok"
+            and found is not None
+            and found.low > LEAST_GAIN
         )
 
 
