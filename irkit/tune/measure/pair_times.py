@@ -13,7 +13,9 @@ _SAMPLE_NS = 150_000
 """Shortest time of a sample: shorter functions are called several times for one."""
 _HOPELESS = 1.15
 """A candidate that was slower by this in every pair is given up."""
-_FEW, _SOME = 3, 6
+_SLOWER = 1.03
+"""So is one whose shortest time of some is longer by this: shortest times need few samples."""
+_FEW, _SOME, _MORE = 3, 5, 6
 
 
 class RatioInterval(msgspec.Struct, frozen=True):
@@ -81,15 +83,18 @@ def paired(
                 before()
             times.append(_many(run, count, now))
         ratios.append(other[-1] / one[-1])
-        if stop_early and _cannot_win(ratios):
+        if stop_early and _cannot_win(ratios, min(one) / min(other)):
             break
     return PairTimes(min(one), min(other), interval(ratios))
 
 
-def _cannot_win(ratios: Sequence[float]) -> bool:
+def _cannot_win(ratios: Sequence[float], longer: float) -> bool:
+    """Return True if the first is slower: in every pair, or if its shortest time is ``longer``."""
     if len(ratios) >= _FEW and max(ratios) * _HOPELESS < 1:
         return True
-    return len(ratios) >= _SOME and interval(ratios).high < 1
+    if len(ratios) >= _SOME and longer > _SLOWER:
+        return True
+    return len(ratios) >= _MORE and interval(ratios).high < 1
 
 
 def _once(run: Thunk, now: Callable[[], int]) -> int:
