@@ -71,6 +71,29 @@ def test_a_first_whose_shortest_time_is_longer_is_given_up_though_noise_wins_pai
     assert found.first == pytest.approx(longer * 1e-3)
 
 
+@pytest.mark.parametrize(
+    ("usual", "times", "pairs"),
+    [(200_000, 2.5, 1), (200_000, 1.5, 3), (1_000, 2.5, 3)],
+)
+def test_a_first_that_takes_twice_as_long_is_given_up_at_once_if_it_is_long_enough_to_tell(
+    monkeypatch: pytest.MonkeyPatch, usual: int, times: float, pairs: int
+) -> None:
+    clock = Clock(monkeypatch)
+    longer = int(usual * times)
+    found = paired(clock.run(longer, longer), clock.run(usual, usual), most=15, seconds=5.0)
+    assert found.ratio.count == pairs
+    assert found.ratio.middle == pytest.approx(1 / times)
+
+
+@pytest.mark.parametrize(("gain", "pairs"), [(1.01, 6), (1.03, 15)])
+def test_a_first_that_is_as_fast_is_given_up_and_one_that_is_faster_is_not(
+    monkeypatch: pytest.MonkeyPatch, gain: float, pairs: int
+) -> None:
+    clock = Clock(monkeypatch)
+    first, second = clock.run(1_000_000, 1_000_000), clock.run(*[int(gain * 1e6)] * 2)
+    assert paired(first, second, most=15, seconds=5.0).ratio.count == pairs
+
+
 def test_time_that_others_take_does_not_count() -> None:
     found = paired(lambda: time.sleep(0.002), lambda: work(20_000), most=5, seconds=1.0)
     assert found.first < 0.002
