@@ -42,6 +42,10 @@ from irkit.autoschedule.rows import (
     reduce_in_lanes as reduce_in_lanes,
     row_axis_of as row_axis_of,
 )
+from irkit.autoschedule.stencil_rows import (
+    row_works as row_works,
+    stencil_rows as stencil_rows,
+)
 from irkit.autoschedule.structure import (
     Estimates as Estimates,
     blocks_of as blocks_of,

@@ -10,7 +10,14 @@ from typing import Any
 import msgspec
 
 from irkit.autoschedule import operations
-from irkit.codegen import assembly_and_object, compile_object, complete_target, emit, record_size, symbol
+from irkit.codegen import (
+    assembly_and_object,
+    compile_object,
+    complete_target,
+    emit,
+    record_size,
+    symbol,
+)
 from irkit.core import IRKitError, Target, walk
 from irkit.ir import Block, PrimFunc
 from irkit.schedule import BlockRef, Schedule
