@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from irkit.runtime import cache
 from tests.draws import LONG, few_or_all
-from tests.shared.objects import SharedObjects
+from tests.shared import objects
+from tests.shared.folder import FOLDER, once
 from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
 # A mistake in a rule of the automatic schedule would only be a remark that no test reads.
 os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
 
-OBJECTS = SharedObjects()
-cache.compile_object = OBJECTS
+objects.install()
 
 # The long run draws anew each time; the short one gives the same on each machine, however slow.
 settings.register_profile(
@@ -42,14 +41,9 @@ def same_numbers(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="session")
-def irkit_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def irkit_wheel() -> Path:
     """Build the wheel of irkit, once for all tests that install it or look into it."""
-    return build_wheel(Path(__file__).parents[1], tmp_path_factory.mktemp("wheel"))
-
-
-def pytest_unconfigure() -> None:
-    """Leave no files behind."""
-    OBJECTS.remove()
+    return once("wheel", lambda: build_wheel(Path(__file__).parents[1], FOLDER))
 
 
 def pytest_collection_finish() -> None:
