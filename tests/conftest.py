@@ -19,6 +19,8 @@ os.environ["IRKIT_CACHE"] = "0"
 os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
 
 objects.install()
+# Of what is imported and collected from here on nothing is garbage.
+gc.disable()
 
 # The long run draws anew each time; the short one gives the same on each machine, however slow.
 settings.register_profile(
@@ -52,3 +54,4 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
