@@ -7,7 +7,7 @@ bf16 instructions flush denormals to 0.
 from irkit.codegen.llvm.arithmetic.integer_ops import constant
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, is_small_float, splat, suffix, value_type
-from irkit.ir import F32, DType
+from irkit.ir import F32, I32, DType
 
 
 def widen(text: FunctionText, dtype: DType, bits: str) -> str:
@@ -72,6 +72,23 @@ def scaled(text: FunctionText, kind: str, bits: str, value: str, exponent: str) 
     name = f"llvm.ldexp.{suffix(kind)}.{suffix(bits)}"
     text.module.declare(name, f"declare {kind} @{name}({kind}, {bits})")
     return text.call(name, kind, (kind, value), (bits, exponent))
+
+
+def signed_exponent(text: FunctionText, dtype: DType, value: str) -> tuple[str, DType]:
+    """Return the exponent of a scaling as LLVM reads it, with a sign, and its type."""
+    if dtype.kind == "i":
+        return value, dtype
+    if dtype.bits < 32:
+        wide = I32.with_lanes(dtype.lanes)
+        return convert(text, dtype, wide, value), wide
+    kind, far = value_type(dtype), constant(_FAR_EXPONENT, dtype)
+    near = text.op(f"icmp ult {kind} {value}, {far}")
+    test = as_vector("i1", dtype.lanes)
+    return text.op(f"select {test} {near}, {kind} {value}, {kind} {far}"), dtype
+
+
+_FAR_EXPONENT = 4096
+"""Takes any float but 0 to infinity."""
 
 
 def convert(text: FunctionText, source: DType, target: DType, value: str) -> str:

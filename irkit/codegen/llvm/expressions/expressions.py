@@ -14,6 +14,7 @@ from irkit.codegen.llvm.arithmetic.conversions import (
     reinterpret,
     rounded,
     scaled,
+    signed_exponent,
 )
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, splat, value_type
@@ -244,8 +245,9 @@ def _ldexp(scope: FunctionScope, node: Ldexp) -> str:
     made = _expanded(scope, node)
     if made is not None:
         return made
-    kind, bits = value_type(node.dtype), value_type(node.exponent.dtype)
     value, exponent = scope.of(node.value), scope.of(node.exponent)
+    exponent, whole = signed_exponent(scope.text, node.exponent.dtype, exponent)
+    kind, bits = value_type(node.dtype), value_type(whole)
     return rounded(scope.text, node.dtype, scaled(scope.text, kind, bits, value, exponent))
 
 
