@@ -12,9 +12,9 @@ from irkit.frontend.onnx.control_flow.growing_state import LoopState
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
 from irkit.frontend.onnx.control_flow.open_choice import can_join, open_choice
 from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
+from irkit.frontend.sizes import Dim
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import as_int
 
