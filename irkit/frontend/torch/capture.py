@@ -188,7 +188,7 @@ def _output(spec: Any) -> TorchOutput:
 
 def _target(target: Any) -> str:
     name = str(target)
-    builtin = re.fullmatch(r"<built-in function (\w+)>", name)
+    builtin = re.fullmatch(r"<(?:built-in )?function (\w+)(?: at 0x\w+)?>", name)
     return f"builtin.{builtin[1]}" if builtin else name
 
 
