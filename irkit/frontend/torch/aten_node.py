@@ -42,16 +42,20 @@ Found: TypeAlias = Union[TensorExpr, "tuple[TensorExpr, ...]", Expr, int, TorchG
 Convert: TypeAlias = "Callable[[AtenNode], Found]"
 
 
+LEAST = (0, 1, 2)
+"""What PyTorch's smallest size 2 can stand for, from the widest range on."""
+
+
 class SizeSource(Protocol):
     """What knows the dimensions of a program, and emits loop functions that compute with them."""
 
-    def ranges(self, *, strict: bool = True) -> Mapping[Var, Interval]:
-        """Return the sizes of each dimension, ``strict`` as PyTorch has them: from 2 on where it
-        may only have left out the sizes 0 and 1."""
+    def ranges(self, least: int = ...) -> Mapping[Var, Interval]:
+        """Return the sizes of each dimension, as PyTorch has them; from ``least`` on where it has
+        them from 2 on, which can also mean that it treats smaller sizes apart."""
         ...
 
-    def restrict(self, size: Dim) -> None:
-        """Note that the dimensions of a size must be in their strict ranges."""
+    def restrict(self, size: Dim, least: int) -> None:
+        """Note that the dimensions of a size are at least so large, where PyTorch says so."""
         ...
 
     def declared(self, extent: int | str) -> Dim | None:
@@ -248,12 +252,13 @@ class AtenNode:
         """Return an extent of the first result: the size, as PyTorch writes it if that is equal."""
         shape = self.node.results[0].shape if self.node.results else ()
         found = self.source.declared(shape[axis]) if axis < len(shape) else None
-        strict, wide = (self.source.ranges(strict=each) for each in (True, False))
-        if found is None or not same_size(found, size, strict):
-            return settled(size, wide)
-        if not same_size(found, size, wide):
-            self.source.restrict(subtract(found, size))
-        return found
+        if found is None:
+            return settled(size, self.source.ranges(0))
+        for least in LEAST:
+            if same_size(found, size, self.source.ranges(least)):
+                self.source.restrict(subtract(found, size), least)
+                return found
+        return settled(size, self.source.ranges(0))
 
     def _carrier(self, extent: Expr) -> TensorExpr:
         """Emit a tensor that has an extent, for those who ask for one."""

@@ -11,6 +11,8 @@ from irkit.graph import Dimension
 from irkit.ir import Expr, Interval, Var, const, floormod, index
 
 MOST = (1 << 31) - 1
+APART = 2
+"""The smallest size that PyTorch says of a dimension if it treats 0 and 1 apart."""
 
 
 def _negative(a: Dim) -> Dim:
@@ -62,7 +64,7 @@ class Dimensions:
         self._ranges = ranges
         self._sizes = sizes
         self._vars: dict[str, Var] = {}
-        self._restricted: set[Var] = set()
+        self._needed: dict[Var, int] = {}
 
     def of_input(self, dim: int | str) -> Expr:
         """Return an extent of an input. Raises: IRKitError for what is no symbol."""
@@ -104,30 +106,34 @@ class Dimensions:
             case _:
                 raise IRKitError(f"{ast.unparse(node)} is no size")
 
-    def ranges(self, *, strict: bool = True) -> dict[Var, Interval]:
-        """Return the sizes of each dimension, ``strict`` as PyTorch has them."""
+    def ranges(self, least: int = APART) -> dict[Var, Interval]:
+        """Return the sizes of each dimension.
+
+        ``least`` is the smallest of a dimension that PyTorch has from ``APART`` on: it may only
+        treat smaller sizes apart.
+        """
         return {
-            var: Interval(self._least(name, strict or var in self._restricted), self._most(name))
+            var: Interval(self._least(name, least), self._most(name))
             for name, var in self._vars.items()
         }
 
-    def restrict(self, size: Dim) -> None:
-        """Note that the dimensions of a size must be in their strict ranges."""
-        self._restricted |= set(walk(index(size), Var))
+    def restrict(self, size: Dim, least: int) -> None:
+        """Note that the dimensions of a size are at least so large, where PyTorch says so."""
+        for var in walk(index(size), Var):
+            self._needed[var] = max(self._needed.get(var, 0), least)
 
     def declarations(self) -> dict[str, Dimension]:
         """Return the dimensions for the attribute ``dims`` of a function."""
         return {
             var.name: Dimension(
-                var.name, self._least(name, var in self._restricted), self._most(name)
+                var.name, self._least(name, self._needed.get(var, 0)), self._most(name)
             )
             for name, var in self._vars.items()
         }
 
-    def _least(self, name: str, strict: bool) -> int:
-        """Return the smallest size; PyTorch's 2 can also mean that it treats 0 and 1 apart."""
-        least = max(self._ranges.get(name, (0, MOST))[0], 0)
-        return 0 if least <= 2 and not strict and least != 1 else least
+    def _least(self, name: str, least: int) -> int:
+        stated = max(self._ranges.get(name, (0, MOST))[0], 0)
+        return least if stated == APART else stated
 
     def _most(self, name: str) -> int:
         return min(self._ranges.get(name, (0, MOST))[1], MOST)

@@ -9,7 +9,7 @@ from irkit.frontend.sizes import Dim, settled
 from irkit.frontend.torch.aten_node import AtenNode, Found
 from irkit.frontend.torch.control_flow import CONTROL_FLOW
 from irkit.frontend.torch.convert import CONVERTERS
-from irkit.frontend.torch.dimensions import ON_SIZES, Dimensions
+from irkit.frontend.torch.dimensions import APART, ON_SIZES, Dimensions
 from irkit.frontend.torch.program import (
     NodeRef,
     TorchGraph,
@@ -174,13 +174,13 @@ class _Importer:
             self.names.append(name)
         self.scope[each.name] = tensor_of(value)
 
-    def ranges(self, *, strict: bool = True) -> Mapping[Var, Interval]:
-        """Return the sizes of each dimension, ``strict`` as PyTorch has them."""
-        return self.dims.ranges(strict=strict)
+    def ranges(self, least: int = APART) -> Mapping[Var, Interval]:
+        """Return the sizes of each dimension, from ``least`` on where PyTorch has ``APART``."""
+        return self.dims.ranges(least)
 
-    def restrict(self, size: Dim) -> None:
-        """Note that the dimensions of a size must be in their strict ranges."""
-        self.dims.restrict(size)
+    def restrict(self, size: Dim, least: int) -> None:
+        """Note that the dimensions of a size are at least so large, where PyTorch says so."""
+        self.dims.restrict(size, least)
 
     def declared(self, extent: int | str) -> Dim | None:
         """Return an extent as PyTorch writes it; None if it is of symbols that no input has."""

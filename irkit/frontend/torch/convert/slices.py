@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit.core import equal
 from irkit.frontend.sizes import Dim, Window, add, sliced, subtract, window_kernel
-from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
+from irkit.frontend.torch.aten_node import LEAST, AtenNode, Convert, apply
 from irkit.graph import TensorExpr
 from irkit.ir import Expr, bounds, index
 
@@ -29,16 +29,18 @@ def cut(
 
 
 def _window(node: AtenNode, begin: Dim, end: Dim, step: int, extent: Dim, axis: int) -> Window:
-    """Return what a slice takes; within the strict ranges of dimensions only where the wide ones
-    leave open what PyTorch says."""
-    strict, wide = (
-        sliced(begin, end, step, extent, node.source.ranges(strict=each)) for each in (True, False)
-    )
-    count = node.declared_or(strict.count, axis)
-    for one, other in ((strict.begin, wide.begin), (count, wide.count)):
-        if not equal(index(one), index(other)):
-            node.source.restrict(subtract(one, other))
-    return Window(strict.begin, count, step)
+    """Return what a slice takes, as it is within the ranges that PyTorch has."""
+    found = [sliced(begin, end, step, extent, node.source.ranges(least)) for least in LEAST]
+    widest, wanted = found[0], found[-1]
+    least = next(at for at, each in zip(LEAST, found, strict=True) if _same(each, wanted))
+    for size in (widest.begin, widest.count):
+        node.source.restrict(size, least)
+    return Window(wanted.begin, node.declared_or(wanted.count, axis), step)
+
+
+def _same(a: Window, b: Window) -> bool:
+    pairs = ((a.begin, b.begin), (a.count, b.count))
+    return all(equal(index(one), index(other)) for one, other in pairs)
 
 
 def _taken(
@@ -56,13 +58,11 @@ def _taken(
 
 def _is_inside(node: AtenNode, window: Window, extent: Dim) -> bool:
     rest = subtract(extent, add(window.begin, window.count))
-    low = [node.source.ranges(strict=each) for each in (False, True)]
-    wide, strict = (bounds(index(rest), ranges).low for ranges in low)
-    if wide is not None and wide >= 0:
-        return True
-    if strict is not None and strict >= 0:
-        node.source.restrict(rest)
-        return True
+    for least in LEAST:
+        low = bounds(index(rest), node.source.ranges(least)).low
+        if low is not None and low >= 0:
+            node.source.restrict(rest, least)
+            return True
     return False
 
 

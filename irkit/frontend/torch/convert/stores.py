@@ -17,7 +17,7 @@ def _slice_scatter(node: AtenNode) -> TensorExpr:
     if same_shape(x.dims, part.dims) and step == 1 and not node.given(3, "start"):
         return part
     begin, end = node.size(3, "start", 0), node.size(4, "end", (1 << 63) - 1)
-    window = sliced(begin, end, step, node.dims(x)[axis], node.source.ranges(strict=False))
+    window = sliced(begin, end, step, node.dims(x)[axis], node.source.ranges(0))
     if not isinstance(window.begin, int) or not isinstance(window.count, int):
         # As many as the rows that are stored, which is what PyTorch says of the slice.
         places = node.counted(window.begin, node.dims(part)[axis], step, I64)
