@@ -28,6 +28,7 @@ class Sweep(Protocol):
     """What ``ReverseSweep`` offers here."""
 
     binding: Binding
+    sums: dict[Value, TensorExpr]
 
     def add(self, value: Value, gradient: TensorExpr) -> None:
         """Add to the gradient of a value."""
@@ -87,6 +88,10 @@ class ReverseLoop:
         found = self._run_again(inner, [place, *state, *step.others])
         wanted = {*(state[at] for at in self.floats), *(step.others[at] for at in self.read)}
         sweep = new_sweep(inner, wanted)
+        others = [step.others[at] for at in self.read]
+        # An argument that is given twice has its whole gradient at the first place.
+        for other, total in reversed(list(zip(others, sums, strict=True))):
+            sweep.sums[other] = tensor_of(total)
         for at, gradient in zip(self.floats, later, strict=True):
             sweep.add(found[1 + at], tensor_of(gradient))
         for at in range(self.rows):
@@ -97,11 +102,11 @@ class ReverseLoop:
         sweep.run(inner.bindings[before:])
         parts = [(state[at], sweep.of(state[at])) for at in self.floats]
         results = [_zeros(value) if part is None else part for value, part in parts]
-        others = [step.others[at] for at in self.read]
-        # An argument that is given twice has its whole gradient at the first place.
         for at, (other, total) in enumerate(zip(others, sums, strict=True)):
-            part = sweep.of(other) if other not in others[:at] else None
-            results.append(tensor_of(total) if part is None else tensor_of(total) + part)
+            is_first = other not in others[:at]
+            part, found = sweep.of(other), sweep.sums[other]
+            found = found if part is None else found + part
+            results.append(found if is_first else tensor_of(total))
         again = inner.constant(np.array(True))
         result = inner.tuple(again, *(sweep.binding.value(each) for each in results))
         return self._looped(inner, (number, *later, *sums), result, made, gradients)
