@@ -13,7 +13,7 @@ from irkit.graph.differentiation.applied import AppliedOp, zeros_like
 from irkit.graph.differentiation.kept_states import LoopFunctions
 from irkit.graph.differentiation.prefix_rows import rows_behind
 from irkit.graph.differentiation.reverse_loop import ReverseLoop
-from irkit.graph.differentiation.row_sums import with_row_added
+from irkit.graph.differentiation.row_sums import RowSums
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
 from irkit.graph.functions.inline import copy_body
@@ -70,8 +70,8 @@ class ReverseSweep:
         self.loops = loops
         self.active = set(wanted)
         self.gradients: Gradients = {}
-        self.sums: dict[Value, TensorExpr] = {}
-        """For some of the values wanted, a sum to which the gradient of what is taken of one place
+        self.sums: dict[Value, RowSums] = {}
+        """For some of the values wanted, sums to which the gradient of what is taken of one place
         is added there; the rest of their gradient is in ``gradients``."""
 
     def add(self, value: Value, gradient: TensorExpr, item: int = WHOLE) -> None:
@@ -104,7 +104,7 @@ class ReverseSweep:
             case Op("take", (x, place)) as step if x in self.sums and not _rank(place):
                 gradient, axis = self.of(bind.var), attributes(step).int("axis")
                 if gradient is not None:
-                    self.sums[x] = with_row_added(self.sums[x], tensor_of(place), gradient, axis)
+                    self.sums[x].add(tensor_of(place), gradient, axis)
             case Op() as step if self._reached(bind):
                 self._operator(step, bind)
             case GraphIf() as step if self._reached(bind):

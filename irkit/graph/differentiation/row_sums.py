@@ -4,8 +4,25 @@ A loop that goes over the rows of a tensor adds each row of its gradient where i
 does not make a tensor of zeros around each row, and its time is linear in the number of rows.
 """
 
+from collections.abc import Sequence
+
 from irkit.graph.tensor import TensorExpr, operator
 from irkit.ir import as_int
+
+
+class RowSums:
+    """The sums of one tensor, each for one step that takes rows of it: a sum that two steps change
+    is not changed in place."""
+
+    def __init__(self, totals: Sequence[TensorExpr]) -> None:
+        self.totals = list(totals)
+        self._used = 0
+
+    def add(self, place: TensorExpr, row: TensorExpr, axis: int) -> None:
+        """Add a row at one place along an axis."""
+        at = min(self._used, len(self.totals) - 1)
+        self.totals[at] = with_row_added(self.totals[at], place, row, axis)
+        self._used += 1
 
 
 def with_row_added(total: TensorExpr, place: TensorExpr, row: TensorExpr, axis: int) -> TensorExpr:
