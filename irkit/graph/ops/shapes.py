@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from irkit.core import DTypeError, ShapeError, equal
+from irkit.core import DTypeError, ShapeError
 from irkit.graph.ops.spec import Array, OpOptions
 from irkit.graph.types import TensorType
 from irkit.ir import (
@@ -14,6 +14,7 @@ from irkit.ir import (
     Mul,
     Sub,
     as_int,
+    equal_sums,
     floordiv,
     from_numpy,
     minimum,
@@ -37,11 +38,11 @@ def dim(value: Dim) -> Expr:
 
 
 def same_extent(a: Dim, b: Dim) -> bool:
-    """Return True if two extents are certainly equal; symbolic ones can be of any depth."""
+    """Return True if two extents are certainly equal as sums; symbolic ones can be of any depth."""
     left, right = as_int(a), as_int(b)
-    if left is not None or right is not None:
+    if left is not None and right is not None:
         return left == right
-    return equal(dim(a), dim(b))
+    return equal_sums(dim(a), dim(b))
 
 
 def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
-from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, Window, sliced
 from irkit.graph import Value
 from irkit.ir import Expr, as_int
 
@@ -25,10 +25,10 @@ def slice_of(node: OnnxNode) -> Value:
         steps = None
     else:
         starts, ends = node.sizes(1, "starts") or (), node.sizes(2, "ends") or ()
-        axes, steps = node.ints(3, "axes"), node.ints(4, "steps")
+        axes, steps = node.ints(3, "axes"), node.sizes(4, "steps")
     along = tuple(range(len(starts))) if axes is None else axes
     along = tuple(node.axis(axis, node.rank(x)) for axis in along)
-    sizes = [*starts, *ends, *(node.dims(x)[axis] for axis in along)]
+    sizes = [*starts, *ends, *(steps or ()), *(node.dims(x)[axis] for axis in along)]
     if any(isinstance(size, Expr) for size in sizes):
         return _window(node, x, starts, ends, along, steps)
     return node.op(
@@ -47,20 +47,21 @@ def _window(
     starts: Sequence[Dim],
     ends: Sequence[Dim],
     axes: Sequence[int],
-    steps: Sequence[int] | None,
+    steps: Sequence[Dim] | None,
 ) -> Value:
     """Cut where bounds, or what is cut, depend on dimensions."""
-    if steps is not None and any(step != 1 for step in steps):
-        raise node.fail("it cuts an axis with a dimension; then its steps must be 1")
-    if not len(starts) == len(ends) == len(axes) or len(set(axes)) != len(axes):
-        raise node.fail("its starts, ends and axes do not fit together")
-    shape = list(node.dims(x))
-    begins: list[Dim] = [0] * len(shape)
-    for axis, start, end in zip(axes, starts, ends, strict=True):
-        extent = shape[axis]
-        begins[axis] = node.clamped(start, extent)
-        shape[axis] = node.at_least_0(subtract(node.clamped(end, extent), begins[axis]))
-    return window(node, x, begins, shape)
+    given = [1] * len(starts) if steps is None else [as_int(step) for step in steps]
+    if any(step is None for step in given):
+        raise node.fail("its steps depend on a dimension; they must be numbers")
+    numbers = [step for step in given if step is not None]
+    if 0 in numbers:
+        raise node.fail("one of its steps is 0")
+    if not len(starts) == len(ends) == len(axes) == len(numbers) or len(set(axes)) != len(axes):
+        raise node.fail("its starts, ends, axes and steps do not fit together")
+    windows = [Window(0, extent) for extent in node.dims(x)]
+    for axis, start, end, step in zip(axes, starts, ends, numbers, strict=True):
+        windows[axis] = sliced(start, end, step, windows[axis].count, node.ranges)
+    return window(node, x, windows)
 
 
 def split(node: OnnxNode) -> list[Value]:
