@@ -20,7 +20,9 @@ from irkit.autoschedule.machine import (
     Machine as Machine,
 )
 from irkit.autoschedule.pointwise import (
+    row_works as row_works,
     schedule_pointwise as schedule_pointwise,
+    stencil_rows as stencil_rows,
 )
 from irkit.autoschedule.products import (
     Dots as Dots,
@@ -41,10 +43,6 @@ from irkit.autoschedule.rows import (
     is_contiguous as is_contiguous,
     reduce_in_lanes as reduce_in_lanes,
     row_axis_of as row_axis_of,
-)
-from irkit.autoschedule.stencil_rows import (
-    row_works as row_works,
-    stencil_rows as stencil_rows,
 )
 from irkit.autoschedule.structure import (
     Estimates as Estimates,

@@ -1,7 +1,7 @@
 """Vectorize pointwise stages along the last axis, those of a stencil by several rows."""
 
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.stencil_rows import stencil_rows
+from irkit.autoschedule.pointwise.stencil_rows import stencil_rows
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
