@@ -108,9 +108,10 @@ class TargetExecutor(ABC):
             return []
         try:
             return self.run_all(calls)
-        except IRKitError as error:
+        except Exception as error:  # A bug of a code generator is what a comparison looks for.
             if len(calls) == 1:
                 end: End = "refused" if isinstance(error, Refused) else "failed"
-                return [TargetOutcome(end, message=str(error))]
+                text = str(error) if isinstance(error, IRKitError) else repr(error)
+                return [TargetOutcome(end, message=text)]
         middle = len(calls) // 2
         return self._parts(calls[:middle]) + self._parts(calls[middle:])

@@ -167,9 +167,14 @@ def _load(w: Any, code: bytes) -> None:
         memory.write(store, bytes([byte & 255]) * size, to)
         return to
 
+    def multiply(to: int, a: int, a_high: int, b: int, b_high: int) -> None:
+        """Multiply integers of 128 bits, given as signed halves of 64."""
+        one, two = (low % 2**64 + (high << 64) for low, high in ((a, a_high), (b, b_high)))
+        memory.write(store, (one * two % 2**128).to_bytes(16, "little"), to)
+
     host: dict[str, Callable[..., Any]] = {
         "aligned_alloc": allocate, "free": _keep, "memcpy": copy, "memmove": copy,
-        "memset": fill, "fmod": _remainder, "fmodf": _remainder,
+        "memset": fill, "__multi3": multiply, "fmod": _remainder, "fmodf": _remainder,
         "sin": _or_nan(math.sin), "cos": _or_nan(math.cos), "tan": _or_nan(math.tan),
     }  # fmt: skip
     for wanted in module.imports:
