@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
-from irkit.cli.check_targets import check_targets
+from irkit.cli.checks.target_check import check_targets
 from irkit.cli.flags.check_flags import CheckFlags, with_check_flags
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import WithPasses

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.codegen import c_symbol
-from irkit.codegen.c.source_file import c_signature
+from irkit.codegen import c_signature, c_symbol
 from irkit.debug.targets.call_image import ArrayPlace, CallImage
 from irkit.ir import PrimFunc
 

@@ -43,7 +43,7 @@ class DataType(ctypes.Structure):
         return _DTYPES[code, bits]
 
 
-class Tensor(ctypes.Structure):
+class DLTensor(ctypes.Structure):
     """A tensor in memory of the caller: DLPack's DLTensor."""
 
     _fields_ = (
@@ -75,7 +75,7 @@ class Dim(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64))
 
 
-class State(ctypes.Structure):
+class StateRow(ctypes.Structure):
     """An input and an output in the same memory; a cache has a capacity along an axis."""
 
     _fields_ = (
@@ -107,12 +107,12 @@ class Options(ctypes.Structure):
     )
 
 
-def tensor_of(array: NDArray[Any], dtype: str) -> Tensor:
+def tensor_of(array: NDArray[Any], dtype: str) -> DLTensor:
     """Return an array as DLPack describes it, with its strides."""
     code, bits = next(key for key, text in _DTYPES.items() if text == dtype)
     rank = max(1, array.ndim)
     steps = [step // array.itemsize for step in array.strides]
-    return Tensor(
+    return DLTensor(
         array.ctypes.data,
         Device(CPU, 0),
         array.ndim,
@@ -123,7 +123,7 @@ def tensor_of(array: NDArray[Any], dtype: str) -> Tensor:
     )
 
 
-def pointers_to(tensors: Sequence[Tensor]) -> Any:
+def pointers_to(tensors: Sequence[DLTensor]) -> Any:
     """Return a table of pointers to tensors."""
-    kind = ctypes.POINTER(Tensor)
+    kind = ctypes.POINTER(DLTensor)
     return (kind * max(1, len(tensors)))(*(ctypes.pointer(each) for each in tensors))

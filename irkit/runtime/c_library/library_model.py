@@ -20,9 +20,9 @@ from irkit.runtime.c_library.c_structs import (
     VERSION,
     Described,
     Dim,
+    DLTensor,
     Options,
-    State,
-    Tensor,
+    StateRow,
     pointers_to,
     tensor_of,
 )
@@ -102,7 +102,7 @@ class LibraryModel:
         )
         self.state = tuple(
             StatePair(row.input, row.output, row.axis, row.capacity)
-            for row in self._rows("state", "state_number", State)
+            for row in self._rows("state", "state_number", StateRow)
         )
         file = None if weights is None else os.fsencode(weights)
         options = Options(ctypes.sizeof(Options), VERSION, weights_file=file, threads=threads)
@@ -153,7 +153,7 @@ class LibraryModel:
         Raises: InputError, ShapeError.
         """
         check_names(self.inputs, shapes)
-        given = list[Tensor]()
+        given = list[DLTensor]()
         for spec in self.inputs:
             shape = tuple(shapes[spec.name])
             blank = tensor_of(_NOTHING.reshape((0,) * len(shape)), spec.dtype)
@@ -188,10 +188,12 @@ class LibraryModel:
                 results[pair.result] = rows_of(inputs[name].array, pair.axis, length)
         return results
 
-    def _tensors(self, specs: Sequence[TensorSpec], arrays: Sequence[NDArray[Any]]) -> list[Tensor]:
+    def _tensors(
+        self, specs: Sequence[TensorSpec], arrays: Sequence[NDArray[Any]]
+    ) -> list[DLTensor]:
         return [tensor_of(array, spec.dtype) for spec, array in zip(specs, arrays, strict=True)]
 
-    def _shapes(self, given: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    def _shapes(self, given: Sequence[DLTensor]) -> list[tuple[int, ...]]:
         ranks = [len(spec.shape) for spec in self.outputs]
         rows = [(ctypes.c_int64 * max(1, rank))() for rank in ranks]
         table = (ctypes.c_void_p * max(1, len(rows)))(*map(ctypes.addressof, rows))
@@ -248,7 +250,7 @@ def _checked(spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[An
     return cache_input(spec, given, pair) if pair.capacity else state_input(spec, given)
 
 
-def _cut(array: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
+def _cut(array: NDArray[Any], tensor: DLTensor) -> NDArray[Any]:
     """Return an output at the size that the run has found."""
     shape = tuple(tensor.shape[: array.ndim])
     if shape == array.shape:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import irkit
-from irkit.cli import check_targets
+from irkit.cli.checks import target_check
 from irkit.cli.verbs import VERBS
 from irkit.core import Target, rewrite
 from irkit.ir import Const, PrimFunc
@@ -98,7 +98,7 @@ def outputs(
     func = irkit.ir.parse(KERNEL)
     irkit.trace(func).save("a.trace")
     irkit.trace(func, pipeline=DEFAULT.without("simplify")).save("b.trace")
-    monkeypatch.setattr(check_targets, "_legalised", with_three)
+    monkeypatch.setattr(target_check, "_legalised", with_three)
     found: list[tuple[str, Any]] = []
     for args in (
         ("trace", "a.trace", "--json"),

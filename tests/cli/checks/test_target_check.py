@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from irkit.cli import check_targets
+from irkit.cli.checks import target_check
 from irkit.core import Target, rewrite
 from irkit.ir import Const, PrimFunc
 from tests.cli.command import call
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def plant(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the legalisation of a target turn 2 into 3."""
+    """Plant a bug: the legalisation of a target turns 2 into 3."""
 
     def three(node: Const) -> Const | None:
         return node.replace(value=3.0) if node.value == 2.0 else None
@@ -37,7 +37,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(func: PrimFunc, target: Target) -> PrimFunc:
         return rewrite(func, three, on=Const)
 
-    monkeypatch.setattr(check_targets, "_legalised", wrong)
+    monkeypatch.setattr(target_check, "_legalised", wrong)
 
 
 def test_targets_that_agree_have_exit_code_0(
