@@ -17,6 +17,7 @@ from irkit.codegen.c.interface import (
 )
 from irkit.codegen.c.source_file import (
     c_signature as c_signature,
+    c_symbol as c_symbol,
     emit_c as emit_c,
 )
 from irkit.codegen.device.device_llvm import (
