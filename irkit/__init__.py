@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Cache as Cache,
         Model as Model,
         load as load,
+        load_library as load_library,
     )
     from irkit.schedule import (
         Schedule as Schedule,
@@ -79,7 +80,7 @@ _NAMES = {
     "irkit.ir": ("Buffer", "PrimFunc", "Var", "interpret"),
     "irkit.transform": ("Pipeline", "Registry", "Trace", "define_pass"),
     "irkit.phases": ("DEFAULT", "GRAPH", "LEGALIZE", "build", "compile", "lower", "trace"),
-    "irkit.runtime": ("Cache", "Model", "load"),
+    "irkit.runtime": ("Cache", "Model", "load", "load_library"),
     "irkit.schedule": ("Schedule",),
 }
 _HOME = {name: folder for folder, names in _NAMES.items() for name in names}

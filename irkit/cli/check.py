@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
+from irkit.cli.checks.target_check import check_targets
 from irkit.cli.flags.check_flags import CheckFlags, with_check_flags
 from irkit.cli.flags.isolation_flags import with_isolation_flags
 from irkit.cli.flags.placement import WithPasses
@@ -64,6 +65,19 @@ _Stage = TypeVar("_Stage", StageBounds, StageRaces)
     help="Instead prove, for every stage, that iterations of parallel loops, and threads between "
     "barriers, never meet. Nothing is compared. Needs z3: pip install 'irkit[prove]'.",
 )
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="Instead run the program on this target and on the one that another --target names, and "
+    "report the first line at which they differ. Give it twice.",
+)
+@click.option(
+    "--no-contract",
+    is_flag=True,
+    help="With --target: nothing is fused or reordered, and all bits must agree.",
+)
 @with_isolation_flags(users=True)
 def check_(
     file: str,
@@ -73,6 +87,8 @@ def check_(
     prove: bool,
     bounds: bool,
     races: bool,
+    targets: tuple[str, ...],
+    no_contract: bool,
     guard: IsolationPolicy,
 ) -> None:
     """Run the program in FILE before and after each pass, and report which pass changes what it
@@ -96,6 +112,13 @@ def check_(
     but for threads that a later pass puts barriers between, and for vectorized loops, which stay
     loops); "depends on data", if what they access was loaded; or "not known", with the reason.
 
+    With two --target, each function, or each kernel of a model on its data, is lowered by the
+    phases and runs on both: a target that irkit targets lists and this machine can run, itself or
+    by an emulator; c@clang or c@aarch64-linux-gnu-gcc to name a compiler of C; opencl@oclgrind;
+    interpreter. "same": the same bits; "rounds differently": within the bounds of rounding;
+    "differs": then the first line is printed that stores something else on one of them, its
+    elements, and which of the two does what the interpreter does (then the exit code is 1).
+
     \b
       irkit check kernel.irs
       irkit check kernel.irs --pass '1:my_package.passes:my_pass' --native
@@ -103,12 +126,23 @@ def check_(
       irkit check kernel.irs --json
       irkit check kernel.irs --bounds
       irkit check kernel.irs --races
+      irkit check kernel.irs --target host --target c --no-contract
+      irkit check model.onnx --target host --target raspberry-pi-4
       irkit check model.onnx --pass 'graph:my_package.passes:my_pass'
     """
     program = chosen.program(file)
     options = CheckOptions(**chosen.options(program), together=program.is_of_kernels, prove=prove)
     forms = _forms(program, chosen)
     inside: dict[str, str] = {}
+    if no_contract and not targets:
+        raise click.UsageError("--no-contract is for --target")
+    if targets:
+        with guard.running(inside.__setitem__) as apply:
+            sys.exit(
+                check_targets(
+                    program, chosen, targets, apply, contract=not no_contract, as_json=as_json
+                )
+            )
     if bounds or races:
         with guard.running(inside.__setitem__) as apply:
             steps = (step for _, run in forms for step in guard.reporting(run(apply)))

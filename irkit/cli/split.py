@@ -8,14 +8,11 @@ import click
 import irkit
 from irkit.cli.flags.files import NEW_FOLDER
 from irkit.cli.flags.fixed_inputs import SHAPE, VALUE, fixed_inputs
-from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
+from irkit.cli.flags.model_inputs import INPUT, feeds_of, given_inputs, graph_stages
 from irkit.cli.flags.programs import CONVERTER, PROGRAM, read_program
-from irkit.codegen import complete_target
-from irkit.core import DTypeError, InputError, IRKitError, IRModule, ShapeError, as_target
+from irkit.core import IRKitError
 from irkit.debug import check_kernel, kernel_cases, write_kernel_tests
-from irkit.graph import Array, GraphFunc
-from irkit.ir import array_type, bits_of
-from irkit.phases import GRAPH, for_target, input_specs
+from irkit.graph import GraphFunc
 
 
 @click.command("split")
@@ -52,8 +49,8 @@ def split_(
     main = module.functions.get("main")
     if not isinstance(main, GraphFunc):
         raise IRKitError(f"{model} has no graph function 'main', so it is no model")
-    feeds = _feeds(main, inputs, seed)
-    cases = kernel_cases(_stages(module), feeds)
+    feeds = feeds_of(main, given_inputs(inputs), seed)
+    cases = kernel_cases(graph_stages(module), feeds)
     names = write_kernel_tests(folder, cases, os.path.basename(model))
     wrong = [text for name in names.values() if (text := _problem(folder / name))]
     for text in wrong:
@@ -62,36 +59,6 @@ def split_(
     if wrong:
         click.echo(f"{len(wrong)} kernels compute something else than NumPy", err=True)
         raise SystemExit(1)
-
-
-def _stages(module: IRModule) -> list[IRModule]:
-    """Return a model after each graph pass."""
-    found = [module]
-    pipeline = for_target(GRAPH, complete_target(as_target("llvm")))
-    for step in pipeline.steps(module):
-        made = step.applied_to(found[-1])
-        assert isinstance(made, IRModule)
-        found.append(made)
-    return found
-
-
-def _feeds(main: GraphFunc, inputs: tuple[str, ...], seed: int) -> dict[str, Array]:
-    """Return the inputs by the names of parameters, which may differ from those in the model."""
-    specs, given = input_specs(main), given_inputs(inputs)
-    arrays = random_inputs(specs, seed) | given
-    listed = ", ".join(spec.name for spec in specs) or "none"
-    for name in given:
-        if name not in {spec.name for spec in specs}:
-            raise InputError(f"{name!r} is not an input; the inputs are: {listed}")
-    for spec in specs:
-        found, wanted = arrays[spec.name], array_type(spec.dtype)
-        if found.dtype != wanted:
-            raise DTypeError(f"input {spec.name!r} must be of type {wanted}, found {found.dtype}")
-        if found.shape != spec.shape:
-            raise ShapeError(
-                f"input {spec.name!r} must have shape {spec.shape}, found {found.shape}"
-            )
-    return {p.name: bits_of(arrays[spec.name]) for p, spec in zip(main.params, specs, strict=True)}
 
 
 def _problem(folder: Path) -> str:

@@ -4,8 +4,8 @@ Reading order: isolation (passes and kernels in a child), execution (functions o
 counterexamples (inputs on which two versions differ), check (does each step keep the meaning),
 bounds (does each access stay inside its buffer), races (can iterations or threads meet), report
 (what passes did), bisect (the guilty rewrite), reduce (the smallest failing case), crash (folders
-that reproduce a failure), split (a test of each kernel of a model), contracts (what every pass must
-keep).
+that reproduce a failure), split (a test of each kernel of a model), targets (the same functions on
+two targets), contracts (what every pass must keep).
 """
 
 from irkit.debug.bisect.bisect import (
@@ -236,4 +236,16 @@ from irkit.debug.split import (
     check_kernel as check_kernel,
     kernel_cases as kernel_cases,
     write_kernel_tests as write_kernel_tests,
+)
+from irkit.debug.targets import (
+    LineDifference as LineDifference,
+    TargetCall as TargetCall,
+    TargetComparison as TargetComparison,
+    TargetExecutor as TargetExecutor,
+    TargetOutcome as TargetOutcome,
+    TargetVerdict as TargetVerdict,
+    inputs_of as inputs_of,
+    require_two as require_two,
+    target_executor as target_executor,
+    target_table as target_table,
 )

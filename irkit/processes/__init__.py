@@ -33,6 +33,7 @@ from irkit.processes.limits import (
     ChildDied as ChildDied,
     Death as Death,
     Limits as Limits,
+    death_text as death_text,
     half_of_memory as half_of_memory,
     signal_name as signal_name,
 )

@@ -4,7 +4,7 @@ Reading order: numpy_layout, cache and jit (make, link and load), object_loader 
 LLVM), pool (threads for parallel loops), call (what was wrong with an argument), profiles (what
 takes how long), kernel (compile and call), device (launches on devices with threads); packages,
 arenas, model_arrays, array_files and model for whole models; specialised for models that are
-compiled at the call.
+compiled at the call; c_library for models in shared libraries.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.
@@ -18,6 +18,10 @@ compressed; its code is checked before anything is linked, and large weights are
 from irkit.runtime.array_files import (
     named_type as named_type,
     write_arrays as write_arrays,
+)
+from irkit.runtime.c_library import (
+    LibraryModel as LibraryModel,
+    load_library as load_library,
 )
 from irkit.runtime.cache import (
     cache_folder as cache_folder,

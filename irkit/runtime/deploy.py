@@ -25,7 +25,7 @@ from irkit.runtime.model import Model
 
 OutputKind = Literal["shared", "static", "object", "c"]
 OUTPUT_KINDS: tuple[OutputKind, ...] = ("shared", "static", "object", "c")
-_FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden")
+_FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-pthread")
 _LONGEST = 600.0
 
 
@@ -97,7 +97,7 @@ def build_library(
             )
         result = "result"
         if kind == "shared":
-            run_tool([*command, "-shared", "-o", result, *objects, "-lm"], folder)
+            run_tool([*command, "-shared", "-pthread", "-o", result, *objects, "-lm"], folder)
         elif kind == "object":
             run_tool([*command, "-r", "-nostdlib", "-o", result, *objects], folder)
         else:

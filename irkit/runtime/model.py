@@ -21,7 +21,7 @@ from irkit.codegen import (
     symbol,
     undefined_state,
 )
-from irkit.core import ALIGNMENT, DTypeError, InputError, IRKitError, ShapeError
+from irkit.core import ALIGNMENT, IRKitError, ShapeError
 from irkit.graph import StatePair
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
@@ -31,7 +31,9 @@ from irkit.runtime.model_arrays import (
     Cache,
     cache_input,
     check_input,
+    check_names,
     copy_outputs,
+    memory_of,
     output_arrays,
     rows_of,
     state_input,
@@ -155,7 +157,7 @@ class Model:
             results = sizes.new_outputs()
         else:
             named = zip(self.plan.inputs, arrays, strict=True)
-            read += [(spec.name, (_memory(inputs[spec.name]), array)) for spec, array in named]
+            read += [(spec.name, (memory_of(inputs[spec.name]), array)) for spec, array in named]
             results = output_arrays(sizes.outputs, direct, read, self._state)
             self._grow(inputs, sizes, results)
         arena = self._arenas.take(sizes.arena_bytes)
@@ -281,26 +283,11 @@ class Model:
     def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
         plain: Any = inputs
         if type(plain) is not dict or plain.keys() != self._names:
-            self._check_names(inputs)
+            check_names(self.plan.inputs, inputs)
         return [
             self._checked(spec, inputs[spec.name], self._written.get(at))
             for at, spec in enumerate(self.plan.inputs)
         ]
-
-    def _check_names(self, inputs: Mapping[str, ArrayLike | Cache]) -> None:
-        names = [spec.name for spec in self.plan.inputs]
-        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise DTypeError(
-                f"inputs must map names to arrays, found {type(inputs).__name__}; "
-                f"the names are: {', '.join(names) or 'none'}"
-            )
-        unknown = [name for name in inputs if name not in names]
-        missing = [name for name in names if name not in inputs]
-        if unknown or missing:
-            problems = [f"input {name!r} is missing" for name in missing[:1]]
-            problems += [f"{name!r} is not an input" for name in unknown[:1]]
-            listed = ", ".join(names) or "none"
-            raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
 
     def _checked(self, spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[Any]:
         if pair is None:
@@ -344,10 +331,6 @@ def _aligned_params(contents: PackageContents) -> NDArray[Any]:
     made = aligned(contents.plan.param_bytes)
     made[:] = given
     return made
-
-
-def _memory(given: Any) -> Any:
-    return given.array if isinstance(given, Cache) else given
 
 
 def _shorten(inputs: Mapping[str, Any], lengths: Mapping[str, int]) -> None:

@@ -29,6 +29,28 @@ class Cache:
         self.array, self.length = array, length
 
 
+def memory_of(given: Any) -> Any:
+    """Return what a caller gave, of a cache its array."""
+    return given.array if isinstance(given, Cache) else given
+
+
+def check_names(specs: Sequence[TensorSpec], inputs: Mapping[str, object]) -> None:
+    """Raise InputError for an input that is missing or unknown, DTypeError without names."""
+    names = [spec.name for spec in specs]
+    if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DTypeError(
+            f"inputs must map names to arrays, found {type(inputs).__name__}; "
+            f"the names are: {', '.join(names) or 'none'}"
+        )
+    unknown = [name for name in inputs if name not in names]
+    missing = [name for name in names if name not in inputs]
+    if unknown or missing:
+        problems = [f"input {name!r} is missing" for name in missing[:1]]
+        problems += [f"{name!r} is not an input" for name in unknown[:1]]
+        listed = ", ".join(names) or "none"
+        raise InputError(f"{' and '.join(problems)}; the inputs are: {listed}")
+
+
 def cache_input(spec: TensorSpec, given: object, pair: StatePair) -> NDArray[Any]:
     """Return the rows of a cache that are in use, as a view of the caller's memory.
 

@@ -23,8 +23,8 @@ pub mod raw;
 mod tensor;
 
 pub use element::{Bf16, DType, Element, F16};
-pub use model::{Dim, Error, Extent, Kind, Model, State, TensorInfo, Weights};
+pub use model::{Dim, Error, Extent, Kind, Model, Pool, State, TensorInfo, Weights};
 pub use tensor::{View, ViewMut};
 
 /// The version of the C interface that this crate knows.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;

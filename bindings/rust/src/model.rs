@@ -80,6 +80,17 @@ pub enum Weights<'a> {
     File(&'a Path),
 }
 
+/// The threads that run the parallel loops of a model.
+#[derive(Clone, Copy)]
+pub enum Pool {
+    /// Those of its library: one for each processor that no other library like it uses.
+    Own,
+    /// Those of its library, but at most so many, the one that calls among them; at least 1.
+    AtMost(u16),
+    /// Those of the library of another model. They are there while a model of that library lives.
+    Of(&'static Interface),
+}
+
 /// A compiled model. Several threads may run it at the same time.
 pub struct Model {
     interface: &'static Interface,
@@ -107,6 +118,21 @@ impl Model {
         interface: &'static Interface,
         weights: Weights<'_>,
     ) -> Result<Model, Error> {
+        Model::with_pool(interface, weights, Pool::Own)
+    }
+
+    /// Make a model whose parallel loops run on threads of one's choice. Results do not depend on
+    /// them.
+    pub fn with_pool(
+        interface: &'static Interface,
+        weights: Weights<'_>,
+        pool: Pool,
+    ) -> Result<Model, Error> {
+        let (parallel, threads) = match pool {
+            Pool::Own => (None, 0),
+            Pool::AtMost(threads) => (None, i32::from(threads.max(1))),
+            Pool::Of(other) => (Some(other.parallel), 0),
+        };
         let found = unsafe { (interface.version)() };
         if found != VERSION {
             let message = format!("the model has version {found} of the interface; expected {VERSION}");
@@ -122,8 +148,9 @@ impl Model {
             weights: ptr::null(),
             weights_size: 0,
             weights_file: file.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
-            parallel: None,
+            parallel,
             parallel_context: ptr::null_mut(),
+            threads,
         };
         let mut handle = ptr::null_mut();
         check(interface, unsafe { (interface.create)(&mut handle, &options) })?;

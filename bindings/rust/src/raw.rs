@@ -37,6 +37,7 @@ pub struct Options {
     pub weights_file: *const c_char,
     pub parallel: Option<Parallel>,
     pub parallel_context: *mut c_void,
+    pub threads: i32,
 }
 
 /// A part of the iterations of a loop: data, begin, end.
@@ -93,6 +94,7 @@ pub struct Interface {
     pub state_number: unsafe extern "C" fn(i32) -> *const State,
     pub weights_size: unsafe extern "C" fn() -> usize,
     pub version: unsafe extern "C" fn() -> u32,
+    pub parallel: Parallel,
     pub promise: Promise,
 }
 
@@ -122,8 +124,8 @@ macro_rules! link_model {
     ($name:ident) => {
         mod $name {
             mod raw {
-                use $crate::raw::{DLTensor, Dim, Handle, Options, State, Tensor};
-                use std::os::raw::{c_char, c_int};
+                use $crate::raw::{Body, DLTensor, Dim, Handle, Options, State, Tensor};
+                use std::os::raw::{c_char, c_int, c_void};
 
                 extern "C" {
                     #[link_name = concat!(stringify!($name), "_create")]
@@ -164,6 +166,14 @@ macro_rules! link_model {
                     pub fn weights_size() -> usize;
                     #[link_name = concat!(stringify!($name), "_version")]
                     pub fn version() -> u32;
+                    #[link_name = concat!(stringify!($name), "_parallel")]
+                    pub fn parallel(
+                        context: *mut c_void,
+                        begin: i64,
+                        end: i64,
+                        body: Body,
+                        data: *mut c_void,
+                    ) -> c_int;
                 }
             }
 
@@ -183,6 +193,7 @@ macro_rules! link_model {
                 state_number: raw::state_number,
                 weights_size: raw::weights_size,
                 version: raw::version,
+                parallel: raw::parallel,
                 promise: unsafe { $crate::raw::Promise::new() },
             };
 

@@ -2,7 +2,7 @@
 //! are appended to a cache, and a counter as state.
 #![cfg(feature = "linked")]
 
-use irkit::{Error, Extent, Kind, Model, View, ViewMut, Weights};
+use irkit::{Error, Extent, Kind, Model, Pool, View, ViewMut, Weights};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -145,6 +145,17 @@ fn weights_can_lie_in_a_file() {
     let error = made.map(drop).unwrap_err();
     assert_eq!(error.kind, Kind::NoWeights);
     assert!(error.message.contains("cannot be opened"), "{error}");
+}
+
+#[test]
+fn pools_give_the_same() {
+    let pools = [Pool::Own, Pool::AtMost(0), Pool::AtMost(3), Pool::Of(probe::interface())];
+    for pool in pools {
+        let made = Model::with_pool(probe::interface(), Weights::Inside, pool);
+        let (mut cache, mut counter) = ([0f32; ROWS * 2], [0f32; 3]);
+        let y = step(&made.expect("the pool is known"), &[1.0; 4], &mut cache, 0, &mut counter);
+        assert_eq!(y.expect("it fits"), expected(&[1.0; 4]));
+    }
 }
 
 #[test]

@@ -11,7 +11,15 @@ import click
 import msgspec
 
 from irkit.core import Application, Span
-from irkit.debug import Culprit, StageBounds, StageRaces, Verdict, is_trusted
+from irkit.debug import (
+    Culprit,
+    Difference,
+    StageBounds,
+    StageRaces,
+    TargetVerdict,
+    Verdict,
+    is_trusted,
+)
 from irkit.transform import Step, Trace
 
 
@@ -123,14 +131,45 @@ class StageJson(msgspec.Struct, frozen=True):
     findings: tuple[FindingJson, ...]
 
 
+class LineJson(msgspec.Struct, frozen=True):
+    """The first line that stores something else on one target than on the other."""
+
+    number: int
+    text: str
+    entry: int
+    place: int | None
+    values: dict[str, str]
+    branched: bool
+    other: str
+    written: str
+
+
+class TargetJson(msgspec.Struct, frozen=True):
+    """What is known of a function on two targets."""
+
+    loops: str
+    function: str
+    first: str
+    second: str
+    status: str
+    message: str
+    inputs: str
+    tried: str
+    right: str
+    line: LineJson | None
+    error: ErrorJson
+
+
 class CheckJson(msgspec.Struct, frozen=True):
-    """The result of ``irkit check``. With --bounds or --races it has stages and no forms."""
+    """The result of ``irkit check``. With --bounds or --races it has stages and no forms, and with
+    --target targets and no forms."""
 
     schema: str
     damage: str
     ok: bool
     forms: tuple[FormJson, ...] = ()
     stages: tuple[StageJson, ...] = ()
+    targets: tuple[TargetJson, ...] = ()
 
 
 class RewriteJson(msgspec.Struct, frozen=True):
@@ -187,10 +226,15 @@ def diff_json(damage: Iterable[str], pairs: Iterable[PairJson]) -> DiffJson:
 
 
 def check_json(
-    ok: bool, damage: str, *, forms: Iterable[FormJson] = (), stages: Iterable[StageJson] = ()
+    ok: bool,
+    damage: str,
+    *,
+    forms: Iterable[FormJson] = (),
+    stages: Iterable[StageJson] = (),
+    targets: Iterable[TargetJson] = (),
 ) -> CheckJson:
     """Return what a check found."""
-    return CheckJson("irkit.check/1", damage, ok, tuple(forms), tuple(stages))
+    return CheckJson("irkit.check/1", damage, ok, tuple(forms), tuple(stages), tuple(targets))
 
 
 def form_json(loops: str, found: Iterable[Verdict]) -> FormJson:
@@ -201,7 +245,6 @@ def form_json(loops: str, found: Iterable[Verdict]) -> FormJson:
 
 def verdict_json(each: Verdict) -> VerdictJson:
     """Return a verdict on a step."""
-    error = each.error
     return VerdictJson(
         index=each.index,
         level=each.level,
@@ -218,16 +261,49 @@ def verdict_json(each: Verdict) -> VerdictJson:
         tried=each.tried,
         order=each.order,
         unproved=each.unproved,
-        error=ErrorJson(
-            _finite(error.abs),
-            _finite(error.rel),
-            _finite(error.ulp),
-            error.wrong,
-            each.buffer,
-            error.at,
-            error.expected,
-            error.found,
+        error=_error(each.error, each.buffer),
+    )
+
+
+def target_json(loops: str, each: TargetVerdict) -> TargetJson:
+    """Return what is known of a function on two targets."""
+    line = each.line
+    return TargetJson(
+        loops=loops,
+        function=each.function,
+        first=each.first,
+        second=each.second,
+        status=each.status,
+        message=each.message,
+        inputs=each.inputs,
+        tried=each.tried,
+        right=each.right,
+        line=None
+        if line is None
+        else LineJson(
+            line.number,
+            line.text.strip(),
+            line.entry,
+            line.place,
+            line.values,
+            line.branched,
+            line.other.strip(),
+            line.written,
         ),
+        error=_error(each.error, each.buffer),
+    )
+
+
+def _error(error: Difference, buffer: str) -> ErrorJson:
+    return ErrorJson(
+        _finite(error.abs),
+        _finite(error.rel),
+        _finite(error.ulp),
+        error.wrong,
+        buffer,
+        error.at,
+        error.expected,
+        error.found,
     )
 
 

@@ -1,16 +1,22 @@
-"""Parallel loops of a model: the body becomes a function, which a pool of the host's can run.
+"""Parallel loops of a model: the body becomes a function, which a pool can run.
 
 ``irkit_bodyN`` takes what the body uses of the function around it, and the bounds of a part of the
-iterations; ``irkit_regionN`` takes the same as one struct, for a pool that knows pointers only.
+iterations; ``irkit_regionN`` takes the same as one struct, for a pool that knows pointers only. A
+body that can fail returns a status, of which the region notes that of the first part that failed:
+the one that serial code gives. Parts behind one that failed are left out.
 """
 
 import re
 from collections.abc import Mapping
 
+import msgspec
+
 from irkit.codegen.c.writer import DECLARATION, WORD, FunctionWriter
 
 POOL = """\
-/* Where the host's pool runs the iterations of a loop, and what it is given. */
+#include <stdatomic.h>
+
+/* Where a pool runs the iterations of a loop, and what it is given. */
 typedef int (*irkit_body)(void *data, int64_t begin, int64_t end);
 typedef struct {
     int (*run)(void *context, int64_t begin, int64_t end, irkit_body body, void *data);
@@ -52,6 +58,30 @@ static int irkit_parallel(int64_t begin, int64_t end, int worth, irkit_body body
 }
 """
 
+_FAILURE = """\
+/* The first part of a loop that failed, with its status, as one number: parts are in order. */
+typedef struct {
+    _Atomic uint64_t first;
+    int64_t begin;
+} irkit_failure;
+
+static uint64_t irkit_failed_at(const irkit_failure *failure, int64_t begin) {
+    return (uint64_t)(begin - failure->begin) << 16;
+}
+
+static void irkit_note(irkit_failure *failure, int64_t begin, int32_t status) {
+    const uint64_t found = irkit_failed_at(failure, begin) | (uint16_t)status;
+    uint64_t known = failure->first;
+    while (found < known && !atomic_compare_exchange_weak(&failure->first, &known, found)) {
+    }
+}
+
+static int32_t irkit_status(const irkit_failure *failure) {
+    const int32_t status = (int32_t)(failure->first & 0xffff);
+    return status < 0x8000 ? status : status - 0x10000;
+}
+"""
+
 HOST_FAILED = -2
 """The status of a kernel whose loop a pool of the host's did not run."""
 _LOOP = re.compile(r" *for \((\w+) (\w+) = ")
@@ -59,16 +89,42 @@ _VIEW = re.compile(r"\*const (\w+) = (\w+)(?: \+ .*)?;$")
 _POINTER = re.compile(r"^(.*?\*)(?:const |restrict )*\w+$")
 
 
-def declare_region(writer: FunctionWriter, body: list[str], first: str, last: str) -> str:
+class RegionEnds(msgspec.Struct):
+    """What a body needs besides its lines: whether it ``fails``, the pointers that it frees, and
+    whether it ``jumps`` to where that is done."""
+
+    fails: bool = False
+    heap: list[str] = []
+    jumps: bool = False
+
+    def around(self, lines: list[str]) -> str:
+        """Return the text of the function."""
+        begin = [f"    void *{slot} = NULL;" for slot in self.heap]
+        end = ["    return 0;"] if self.fails else []
+        if self.jumps:
+            begin.insert(0, "    int32_t status = 0;")
+            end = ["leave:", *(f"    free({slot});" for slot in self.heap), "    return status;"]
+        return "\n".join([*begin, *lines, *end])
+
+
+def declare_region(
+    writer: FunctionWriter,
+    body: list[str],
+    first: str,
+    last: str,
+    ends: RegionEnds,
+    failed: str,
+) -> str:
     """Define the functions of a loop between the bounds ``first`` and ``last``, whose text is
-    ``body``; return the call that fills its struct and runs it, up to the bounds.
+    ``body``; return the call that fills its struct and runs it, up to the bounds. ``failed`` is the
+    name of the failure to note, if the body can fail.
 
     The names of the function around it that the body uses are found in its text so far.
     """
     source = writer.source
     number = len(source.regions)
     words = {word for line in body for word in WORD.findall(line)}
-    words -= _declared(body).keys()
+    words -= _declared(body).keys() | set(ends.heap)
     types = {name: kind for name, kind in _reachable(writer).items() if name in words}
     views = dict(found for line in writer.lines for found in _VIEW.findall(line))
     roots = [_root(views, name) for name, kind in types.items() if kind.endswith("*")]
@@ -80,19 +136,32 @@ def declare_region(writer: FunctionWriter, body: list[str], first: str, last: st
     ]
     params += [f"const int64_t {first}", f"const int64_t {last}"]
     given = "".join(f"in->{name}, " for name in types)
+    if failed:
+        fields += "    irkit_failure *failed_first;\n"
     kind = f"const struct irkit_data{number}"
-    taken = f"    {kind} *const in = data;\n" if types else "    (void)data;\n"
-    struct = f"struct irkit_data{number} {{\n{fields}}};\n" if types else ""
-    text = "\n".join(body)
+    taken = f"    {kind} *const in = data;\n" if fields else "    (void)data;\n"
+    struct = f"struct irkit_data{number} {{\n{fields}}};\n" if fields else ""
+    run = f"irkit_body{number}({given}begin, end)"
+    runs = f"    {run};\n"
+    if failed:
+        source.helper("irkit_failure", lambda: _FAILURE)
+        runs = (
+            "    irkit_failure *const failure = in->failed_first;\n"
+            "    if (failure->first < irkit_failed_at(failure, begin)) return 0;\n"
+            f"    const int32_t status = {run};\n"
+            "    if (status) irkit_note(failure, begin, status);\n"
+        )
     source.regions.append(
-        f"\n{struct}static void irkit_body{number}({', '.join(params)}) {{\n{text}\n}}\n\n"
+        f"\n{struct}static {'int32_t' if failed else 'void'} irkit_body{number}"
+        f"({', '.join(params)}) {{\n{ends.around(body)}\n}}\n\n"
         f"static int irkit_region{number}(void *data, int64_t begin, int64_t end) {{\n{taken}"
-        f"    irkit_body{number}({given}begin, end);\n    return 0;\n}}"
+        f"{runs}    return 0;\n}}"
     )
     source.helper("irkit_parallel", lambda: _PARALLEL)
     data = "NULL"
-    if types:
-        data = f"&(struct irkit_data{number}){{{', '.join(types)}}}"
+    if fields:
+        values = [*types, *([f"&{failed}"] if failed else [])]
+        data = f"&(struct irkit_data{number}){{{', '.join(values)}}}"
     return f"irkit_region{number}, {data}"
 
 

@@ -1,18 +1,20 @@
 """Code of statements.
 
-An outermost parallel loop that cannot fail is one for OpenMP, where the compiler is asked for it,
-and in a model one for the host's pool; else every kind of loop is a plain one. Blocks become their
-bodies. ``write`` recurses, so whoever calls it holds the guard of ``deep_recursion``.
+In a model an outermost parallel loop is one for a pool, whether it can fail or not: of the parts
+that fail, the first counts, as it does in serial code. In other files one that cannot fail is for
+OpenMP, where the compiler is asked for it; else every kind of loop is a plain one. Blocks become
+their bodies. ``write`` recurses, so whoever calls it holds the guard of ``deep_recursion``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from irkit.codegen.c import helpers
 from irkit.codegen.c.buffer_sizes import constant_size, strides
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
-from irkit.codegen.c.parallel_regions import HOST_FAILED, declare_region
+from irkit.codegen.c.parallel_regions import HOST_FAILED, RegionEnds, declare_region
 from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import (
     ATOM,
@@ -114,11 +116,11 @@ def _for(writer: FunctionWriter, node: For) -> None:
     outer = writer.parallel
     if node.kind == "parallel" and outer:
         writer.parallel = False
+        if writer.source.hosted:
+            _region(writer, node, begin, end, name)
+            writer.parallel = outer
+            return
         if not any_node(node.body, (Assert, Allocate)):
-            if writer.source.hosted:
-                _region(writer, node, begin, end, name)
-                writer.parallel = outer
-                return
             before = len(writer.lines)
             directive = f"#pragma omp parallel for{_worth(writer, node)}"
             # Without OpenMP nothing else may use what the clause does.
@@ -132,18 +134,33 @@ def _for(writer: FunctionWriter, node: For) -> None:
 
 
 def _region(writer: FunctionWriter, node: For, begin: Code, end: Code, name: str) -> None:
-    """Write a loop as a function that a pool of the host's can run, and its call."""
+    """Write a loop as a function that a pool can run, and its call."""
     worth, kind = _condition(writer, node), value_type(node.var.dtype)
     first, last = writer.name(f"{name}_first"), writer.name(f"{name}_last")
-    depth, writer.depth = writer.depth, 1
     head = f"for ({kind} {name} = ({kind}){first}; {name} < ({kind}){last}; ++{name})"
-    with captured(writer) as lines, writer.block(head):
+    with _function_of_its_own(writer) as begun, captured(writer) as lines, writer.block(head):
         write(writer, node.body)
-    writer.depth = depth
     kept, _ = without_unused(lines)
-    call = declare_region(writer, kept, first, last)
+    failed = writer.name("failed") if begun.fails else ""
+    call = declare_region(writer, kept, first, last, begun, failed)
     bounds = f"(int64_t){begin.within(UNARY)}, (int64_t){end.within(UNARY)}"
+    if failed:
+        writer.line(f"irkit_failure {failed} = {{UINT64_MAX, (int64_t){begin.within(UNARY)}}};")
     writer.fail(f"irkit_parallel({bounds}, {worth or 1}, {call})", HOST_FAILED)
+    if failed:
+        writer.fail(f"{failed}.first != UINT64_MAX", f"irkit_status(&{failed})")
+
+
+@contextmanager
+def _function_of_its_own(writer: FunctionWriter) -> Generator[RegionEnds]:
+    """Write lines for another function, with memory and a way out of its own. The values of its
+    assertions are not recorded: its threads would meet there."""
+    outer = writer.depth, writer.heap, writer.open, writer.jumps, writer.record
+    writer.depth, writer.heap, writer.open, writer.jumps, writer.record = 1, [], 0, False, None
+    before, ends = writer.exits, RegionEnds()
+    yield ends
+    ends.fails, ends.heap, ends.jumps = writer.exits > before, writer.heap, writer.jumps
+    writer.depth, writer.heap, writer.open, writer.jumps, writer.record = outer
 
 
 def _condition(writer: FunctionWriter, node: For) -> str:

@@ -122,7 +122,8 @@ class FunctionWriter:
     more than once and become variables. ``deferred`` are vectors made of scalars in the memo,
     written when their lanes are needed. ``mask`` is the condition, a name, under which the side of
     a vector conditional is evaluated, with its lanes. ``heap`` lists pointers that are freed at the
-    end; ``open`` counts those that may hold memory where the text stands. ``block_memory`` are
+    end; ``open`` counts those that may hold memory where the text stands, ``exits`` the ways out of
+    the function that report an error. ``block_memory`` are
     the declarations of memory that the threads of a block share, ``shared_end`` the bytes of it so
     far if the launch asks for it.
     """
@@ -145,6 +146,7 @@ class FunctionWriter:
         self.heap: list[str] = []
         self.open = 0
         self.jumps = False
+        self.exits = 0
         self.stack_bytes = 0
         self.noalias = True
         self.declared_params: list[str] = []
@@ -176,13 +178,14 @@ class FunctionWriter:
         if number is not None:
             self.lines.append(f'#line {number} "{self.source.ir}"')
 
-    def fail(self, cond: str, status: int) -> None:
+    def fail(self, cond: str, status: int | str) -> None:
         """Leave the function with a status if a condition holds."""
         with self.block(f"if ({cond})"):
             self.leave(status)
 
-    def leave(self, status: int) -> None:
+    def leave(self, status: int | str) -> None:
         """Write the exit with a status, past the end if memory has to be freed there."""
+        self.exits += 1
         if not self.open:
             self.line(f"return {status};")
             return

@@ -29,6 +29,8 @@ from irkit.runtime.specialised.specialised_model import Compiled, SpecialisedMod
 from irkit.runtime.specialised.staged_model import Cut, StagedModel
 
 _PARTS = "parts.json"
+_LIBRARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+"""How shared libraries of Linux and macOS begin."""
 _FORMAT = 1
 MAX_DEPTH = 64
 """Parts inside each other: each operator whose output depends on data adds two."""
@@ -93,6 +95,11 @@ def load(path: "str | os.PathLike[str]") -> Model:
     Raises: FormatError if it is missing or damaged, or this processor lacks a feature it needs.
     """
     whole, title = whole_file(path), repr(os.fspath(path))
+    if bytes(whole[:4]) in _LIBRARIES:
+        raise FormatError(
+            f"{title} is a shared library, not a package",
+            hint="irkit.load_library(path) loads a model that is one.",
+        )
     tree = _tree(whole, title)
     if tree is None:
         return Model(contents_of(whole, title))

@@ -32,9 +32,10 @@ class CLibrary:
         level: str = "-O1",
         target: Target | None = None,
         hosted: bool = False,
+        more: str = "",
     ) -> None:
         source, library = folder / "kernels.c", folder / "kernels.so"
-        source.write_text(emit_c(funcs, target or Target("c"), hosted=hosted))
+        source.write_text(emit_c(funcs, target or Target("c"), hosted=hosted) + more)
         command = [compiler or COMPILERS[0], *FLAGS, level, "-o", library, source, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr[:4000]

@@ -43,7 +43,7 @@ class Dim(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64))
 
 
-VERSION = 3
+VERSION = 4
 Body = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 Parallel = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, Body, ctypes.c_void_p
@@ -59,6 +59,7 @@ class Options(ctypes.Structure):
         ("weights_file", ctypes.c_char_p),
         ("parallel", Parallel),
         ("parallel_context", ctypes.c_void_p),
+        ("threads", ctypes.c_int32),
     )
 
 

@@ -108,7 +108,7 @@ def test_options_are_checked_when_a_model_is_made(
 ) -> None:
     size = ctypes.sizeof(Options)
     assert "struct_size" in CModel(library, "mlp", Options(size - 1, VERSION)).error
-    assert "version 1; expected 3" in CModel(library, "mlp", Options(size, 1)).error
+    assert "version 1; expected 4" in CModel(library, "mlp", Options(size, 1)).error
     missing = CModel(library, "mlp", Options(size, VERSION, None, 0, b"/nowhere/weights"))
     assert missing.code == 3
     assert "cannot be opened" in missing.error

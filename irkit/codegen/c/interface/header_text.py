@@ -14,7 +14,8 @@ HEADER = """\
  * an axis, in memory with room for a capacity: its tensors have the strides of that, and the rows
  * in use before and after the run as extents. An output of which only the run finds the size needs
  * room for the most, which NAME_output_shapes tells and its extents say; NAME_run stores what it
- * has found there, and in strides that are not null.
+ * has found there, and in strides that are not null. Parallel loops run on threads of this library,
+ * which end with its last model; -DIRKIT_NO_THREADS leaves them out, -fopenmp uses OpenMP's.
  */
 #ifndef NAME_H
 #define NAME_H
@@ -51,7 +52,7 @@ typedef struct {
 #define NAME_API __attribute__((visibility("default")))
 #endif
 
-#define NAME_VERSION 3 /* of this interface */
+#define NAME_VERSION 4 /* of this interface */
 
 typedef struct NAME NAME;
 
@@ -67,6 +68,9 @@ typedef struct {
     int (*parallel)(void *context, int64_t begin, int64_t end,
                     int (*body)(void *data, int64_t begin, int64_t end), void *data);
     void *parallel_context;
+    /* Without a pool of the host's: how many threads a run may use, its own among them; 0 for one
+     * for each processor that no other library like this one uses, 1 for none but its own. */
+    int32_t threads;
 } NAME_options;
 
 typedef struct {
@@ -101,6 +105,11 @@ NAME_API int NAME_create(NAME **model, const NAME_options *options);
 /* Compute all outputs into the memory of the caller, in the order of NAME_output. */
 NAME_API int NAME_run(NAME *model, const DLTensor *const *inputs, DLTensor *const *outputs);
 NAME_API void NAME_destroy(NAME *model); /* null is allowed */
+/* The pool of this library, as a pool for the options of another model: parallel = NAME_parallel,
+ * with parallel_context null, or a pointer to the int32_t that is the most threads to use. It runs
+ * one loop at a time, and has threads while a model of this library lives. */
+NAME_API int NAME_parallel(void *context, int64_t begin, int64_t end,
+                           int (*body)(void *data, int64_t begin, int64_t end), void *data);
 NAME_API const char *NAME_error(void);
 /* The last error of a run of this model, in any thread; that of the thread if the model is null. */
 NAME_API const char *NAME_model_error(const NAME *model);

@@ -18,6 +18,7 @@ struct NAME {
     size_t arena_size;
     atomic_flag busy;
     irkit_pool pool;
+    int32_t threads;
     char message[512];
     atomic_flag telling;
 };
@@ -44,7 +45,8 @@ static void irkit_more(const char *form, ...) {
 /* Keep the error of a call of a model. */
 static int irkit_told(NAME *model, int code) {
     if (!code || !model) return code;
-    while (atomic_flag_test_and_set(&model->telling)) {
+    for (int32_t tries = 0; atomic_flag_test_and_set(&model->telling); ++tries) {
+        if (tries > 100000000) return code; /* After a fork, who held it may not be here. */
     }
     memcpy(model->message, irkit_message, sizeof model->message);
     atomic_flag_clear(&model->telling);
@@ -97,11 +99,22 @@ int NAME_create(NAME **model, const NAME_options *options) {
         return irkit_fail(NAME_BAD_ARGUMENT, "options have version %" PRIu32 "; expected %d",
                           options->version, NAME_VERSION);
     }
+    if (options && options->threads < 0) {
+        return irkit_fail(NAME_BAD_ARGUMENT, "options have %" PRId32 " threads; expected 0 or more",
+                          options->threads);
+    }
     NAME *made = calloc(1, sizeof *made);
     if (!made) return irkit_fail(NAME_NO_MEMORY, "no memory for the model");
     atomic_flag_clear(&made->busy);
     atomic_flag_clear(&made->telling);
-    if (options) made->pool = (irkit_pool){options->parallel, options->parallel_context};
+    irkit_one_more();
+    made->threads = options ? options->threads : 0;
+#ifdef IRKIT_THREADS
+    made->pool = (irkit_pool){irkit_own_run, &made->threads};
+#endif
+    if (options && options->parallel) {
+        made->pool = (irkit_pool){options->parallel, options->parallel_context};
+    }
     made->arena_size = IRKIT_FIRST_ARENA;
     made->arena = irkit_aligned(made->arena_size);
     int code = NAME_OK;
@@ -117,6 +130,7 @@ int NAME_create(NAME **model, const NAME_options *options) {
 
 void NAME_destroy(NAME *model) {
     if (!model) return;
+    irkit_one_less();
     free(model->own_weights);
     free(model->arena);
     free(model);

@@ -9,6 +9,7 @@ from irkit.codegen.c.interface.folder_text import CMAKE, EXAMPLE, WEIGHTS
 from irkit.codegen.c.interface.header_text import HEADER
 from irkit.codegen.c.interface.interface_text import INCLUDES, INTERFACE
 from irkit.codegen.c.interface.model_tables import tables
+from irkit.codegen.c.interface.pool_text import BEGIN, OWN_POOL
 from irkit.codegen.c.parallel_regions import HOST_FAILED
 from irkit.codegen.c.source_file import emit_c
 from irkit.codegen.c.types import identifier
@@ -82,7 +83,9 @@ def emit_interface(
         tables(plan, name),
         run.computed(),
         run.executed(),
+        OWN_POOL.replace("NAME_parallel", f"{name}_parallel"),
         INTERFACE.replace("NAME", name),
         CALL.replace("NAME", name),
     ]
-    return kernels + "\n" + "\n".join(parts)
+    title, end, kernels = kernels.partition(" */\n")
+    return title + end + BEGIN + kernels + "\n" + "\n".join(parts)

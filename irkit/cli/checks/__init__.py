@@ -1,0 +1,1 @@
+"""What the verb check does besides running passes: a program on two targets."""
