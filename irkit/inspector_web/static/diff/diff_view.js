@@ -224,8 +224,10 @@ export class DiffView {
     if (!note) return;
     await this.chunks?.finish();
     const plain = (text) => text.replace(/\s+/g, "");
-    const row = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")].find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
-    row?.after(note.element);
+    const rows = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")];
+    const row = rows.find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
+    // Names can be printed otherwise where the rewrite alone was tried, and what it removed has no line.
+    (row ?? rows[0] ?? this.view.querySelector(".row.removed"))?.after(note.element);
   }
 
   // Mark rows that have come into view.
