@@ -292,7 +292,7 @@ function nextNative(rows, ahead, chosen) {
 
 // A digest is shown by its first letters, and copied whole.
 function shortDigests(text) {
-  return text.replace(/&quot;([0-9a-f]{8})([0-9a-f]{56})&quot;/g, (_, head, rest) => `&quot;${head}…&quot;</span><button type="button" class="copy" tabindex="-1" data-copy="${head}${rest}" aria-label="Copy the digest" title="Copy the digest">⧉</button><span class="s">`);
+  return text.replace(/&quot;([0-9a-f]{8})([0-9a-f]{56})&quot;/g, (_, head, rest) => `&quot;${head}…&quot;</span><button type="button" class="copy" tabindex="-1" data-copy="${head}${rest}" aria-label="Copy the digest" title="Copy the digest"></button><span class="s">`);
 }
 
 function numberHtml(line) {

@@ -86,7 +86,7 @@ function rulesPart(info) {
   const repeated = info.rules.some((each) => each.rounds);
   const head = ["rule", "hits", "ms", ...(repeated ? ["rounds"] : [])];
   const rows = info.rules.map((each) => el("tr", {},
-    el("th", { scope: "row" }, each.rule),
+    el("th", { scope: "row" }, each.rule.replaceAll("<locals>.", "")),
     el("td", {}, each.hits.toLocaleString("en")),
     el("td", {}, each.ms ? each.ms.toFixed(2) : "-"),
     repeated ? el("td", {}, each.rounds ? each.rounds.toLocaleString("en") : "-") : null));
