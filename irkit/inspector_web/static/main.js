@@ -285,9 +285,11 @@ class Page {
     this.source.step(run, step).then(
       (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
       (error) => this.details.showError(error));
-    this.showLine();
+    // Where a line comes from needs the IR, whose decoding would hold up the lines themselves.
+    if (!this.place.line) this.showLine();
     this.runJobs.show();
     await shown;
+    if (this.place.line) this.showLine();
     this.answers.prepareAround(step);
   }
 
