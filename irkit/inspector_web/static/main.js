@@ -38,7 +38,7 @@ class Page {
     this.beside = new Beside(source);
     this.answers = new Answers(this);
     this.view = new DiffView(source, { answers: this.answers, onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
-    this.details = new Details({ kernelsAt: (place) => [...(this.run.infos?.values() ?? [])].filter((each) => each.sources?.includes(place)).map((each) => each.name), onKernel: (name) => this.moves.goKernel(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.details = new Details({ kernels: () => [...(this.run.infos?.values() ?? [])], chosen: () => this.run.infos?.get(this.place.fn), labelOf: (name) => this.labelOf(name), onKernel: (name) => this.moves.goKernel(name), onGraph: (name) => this.moves.goGraph(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);

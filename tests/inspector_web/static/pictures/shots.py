@@ -90,7 +90,7 @@ def pinned_fonts() -> str:
 
 @contextmanager
 def pages(browser: Browser) -> Generator[Pages]:
-    """Give a page of each size and set of colours, which takes the pictures of several views."""
+    """Open a page of each size and set of colours, which takes the pictures of several views."""
     kept: dict[tuple[int, int, str], Page] = {}
 
     def page_of(view: View) -> Page:
