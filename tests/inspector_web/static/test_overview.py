@@ -102,7 +102,7 @@ def test_a_line_tells_its_node_by_layer_and_shape_and_leads_to_the_graph(
     page.locator(".row .code.come").last.click()
     way = page.locator(".origins button")
     expect(way).to_have_text("conv → relu block/conv [1, 8, 6, 6]")
-    expect(page.locator(".origins")).to_contain_text("node block/")
+    expect(page.locator(".origins")).to_contain_text("ONNX node block/")
     expect(page.locator(".origins")).not_to_contain_text(".py:")
     way.press("Enter")
     expect(page.locator(".box.chosen")).to_have_count(1)
