@@ -12,7 +12,9 @@ from irkit.core import ScheduleError, same
 from irkit.ir import Buffer, PrimFunc, as_int, verify
 from irkit.tune import task
 from irkit.tune.space import crossed, mutated, sampled, started
+from irkit.tune.space.draws import drawn_setting
 from irkit.tune.space.moves import estimate
+from irkit.tune.space.spaces import named
 from tests.tune.programs import (
     activated,
     blur,
@@ -177,6 +179,14 @@ def test_a_reduction_computed_again_and_again_is_expected_to_take_longer() -> No
     space = task(chain(32, 16)).space
     usual = estimate(space, {})
     assert estimate(space, {"T.stage": "at 1"}) > estimate(space, {"T.stage": "at 0"}) > usual
+    inside = {"T.stage": "at 2"}
+    (group,) = [each for each in space.groups(inside) if each.name == "T"]
+    assert group.repeated == 16
+    rng = Random(0)
+    for sketch in group.sketches:
+        setting = drawn_setting(sketch, rng)
+        if setting is not None:
+            assert estimate(space, inside | named(group, sketch, setting)) > 4 * usual
 
 
 def test_one_thread_decides_nothing_about_threads() -> None:
