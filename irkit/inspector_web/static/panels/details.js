@@ -62,7 +62,7 @@ export class Details {
   originPart([kind, origin, place]) {
     const kernel = this.chosen();
     const isNode = kind === "onnx";
-    const words = isNode && kernel?.nodes?.includes(origin) ? [kernel.operators.join(" → "), this.labelOf(kernel.name), kernel.shape].filter(Boolean).join(" ") : "";
+    const words = isNode && kernel?.nodes?.includes(origin) ? [...new Set([kernel.operators.join(" → "), this.labelOf(kernel.name), kernel.shape])].filter(Boolean).join(" ") : "";
     const own = words ? el("button", { type: "button", class: "link", title: "Its group in the graph (G)", onclick: () => this.onGraph(kernel.name) }, words) : null;
     const said = isNode ? [own ? " ONNX node " : el("b", {}, "ONNX node "), own ? el("code", {}, origin) : origin] : [el("b", {}, kind), ` ${origin}`];
     return el("li", {}, own, ...said, " ", place ? el("code", {}, place) : null, ...(own ? [] : this.kernelsPart(isNode ? origin : "", place)));
