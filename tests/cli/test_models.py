@@ -66,8 +66,8 @@ def net() -> tuple[bytes, Trace]:
         onnx.helper.make_node("Softmax", ["d"], ["e"], axis=1),
         onnx.helper.make_node("Tanh", ["e"], ["y"]),
     ]
-    constants = {"w0": floats(4, 3, 3, 3), "w1": floats(5, 4, 1, 1, seed=1)}
-    model = model_of(nodes, {"x": (1, 3, 8, 8)}, ["y"], opset=13, constants=constants)
+    constants = {"w0": floats(2, 3, 3, 3), "w1": floats(3, 2, 1, 1, seed=1)}
+    model = model_of(nodes, {"x": (1, 3, 5, 5)}, ["y"], opset=13, constants=constants)
     trace = compile(model, verify=False).trace
     assert trace is not None
     return model.SerializeToString(), trace
