@@ -41,6 +41,17 @@ ON_SIZES: dict[str, Callable[..., Any]] = {
 }
 """Functions of sizes that a program calls, by name."""
 
+ON_FLOATS = {
+    "add": "add",
+    "mul": "multiply",
+    "neg": "negative",
+    "pow": "power",
+    "sub": "subtract",
+    "sym_float": "identity",
+    "truediv": "divide",
+}
+"""Functions whose results are floats if an argument is one, or always: operators of the graph."""
+
 _CALLS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "FloorDiv": _quotient,
     "Max": larger,

@@ -9,7 +9,7 @@ from irkit.frontend.sizes import Dim, settled
 from irkit.frontend.torch.aten_node import AtenNode, Found
 from irkit.frontend.torch.control_flow import CONTROL_FLOW
 from irkit.frontend.torch.convert import CONVERTERS
-from irkit.frontend.torch.dimensions import APART, ON_SIZES, Dimensions
+from irkit.frontend.torch.dimensions import APART, ON_FLOATS, ON_SIZES, Dimensions
 from irkit.frontend.torch.program import (
     NodeRef,
     TorchGraph,
@@ -24,11 +24,12 @@ from irkit.graph import (
     TensorExpr,
     TensorType,
     Value,
+    operator,
     tensor_of,
     with_dimensions,
     written_type,
 )
-from irkit.ir import Interval, PrimFunc, Var, as_dtype, as_int
+from irkit.ir import Expr, Interval, PrimFunc, Var, as_dtype, as_int
 
 _CHECKS = ("ge", "le", "gt", "lt", "eq", "ne")
 _IGNORED = ("_assert_scalar", "sym_constrain_range_for_size", "sym_constrain_range",
@@ -63,7 +64,7 @@ def missing_operators(program: TorchProgram) -> dict[str, str]:
         name = operator_name(node.target)
         known = name in CONVERTERS or name in CONTROL_FLOW or name in _IGNORED or name == "sym_size"
         builtin = name.removeprefix("builtin.")
-        if not known and builtin not in (*ON_SIZES, *_CHECKS, "getitem"):
+        if not known and builtin not in (*ON_SIZES, *ON_FLOATS, *_CHECKS, "getitem"):
             found.setdefault(node.target, f"{node.file}:{node.line}" if node.file else node.name)
     return found
 
@@ -210,11 +211,19 @@ class _Importer:
                 raise view.fail("its argument has no such item")
             self.scope[node.name] = whole[view.whole(1)]
         elif name != builtin:
-            given = [view.given(at) for at in range(len(node.args))]
-            found = settled(ON_SIZES[builtin](*given), self.dims.ranges())
-            self.scope[node.name] = found
+            self.scope[node.name] = self._on_sizes(view, builtin)
         else:
             self._convert(node, view, name)
+
+    def _on_sizes(self, view: AtenNode, name: str) -> Found:
+        """Compute with sizes; what is no integer becomes a tensor of one float."""
+        given = [view.given(at) for at in range(len(view.node.args))]
+        if name in ON_SIZES and all(isinstance(each, (int, Expr)) for each in given):
+            return settled(ON_SIZES[name](*given), self.dims.ranges())
+        if name not in ON_FLOATS:
+            raise view.fail("it computes with a size that is no integer")
+        floats = [view.of_type(each, as_dtype("f64")) for each in given]
+        return floats[0] if name == "sym_float" else operator(ON_FLOATS[name], *floats)
 
     def _convert(self, node: TorchNode, view: AtenNode, name: str) -> None:
         span = view.span

@@ -114,7 +114,8 @@ class ReverseSweep:
                     f"cannot differentiate {bind.var.name!r}: {function!r} is a loop function, "
                     "which writes to its parameters",
                     span=bind.span,
-                    hint="Differentiate before operators become loops.",
+                    hint="Differentiate before operators become loops; import a model that cuts by "
+                    "dimensions with constant sizes.",
                 )
             case GraphLoop() as step if self._reached(bind):
                 self._loop(step, bind)

@@ -71,3 +71,43 @@ def test_a_slice_by_computed_bounds_is_one_graph(step: int, end: int) -> None:
 def test_a_step_of_0_is_refused() -> None:
     with pytest.raises(IRKitError, match="one of its steps is 0"):
         import_onnx(model(4, 0))
+
+
+def splitting(nodes: list[Any], count: int) -> Any:
+    graph = helper.make_graph(
+        nodes,
+        "parts",
+        [info("x", TensorProto.FLOAT, ["n", 2]), info("y", TensorProto.FLOAT, ["m", 2])],
+        [info(f"z{at}", TensorProto.FLOAT, None) for at in range(count)],
+        [from_array(np.array([1]), "one")],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (7, 1), (1, 5), (0, 2)])
+def test_a_split_of_an_open_axis_is_one_graph(n: int, m: int) -> None:
+    x, y = (np.random.default_rng(k).standard_normal((k, 2)).astype("f4") for k in (n, m))
+    even = splitting([make_node("Split", ["x"], ["z0", "z1", "z2"], num_outputs=3)], 3)
+    part = -(-n // 3)
+    found = arrays_of(interpret(import_onnx(even), [x, y]))
+    for at, each in enumerate(found):
+        np.testing.assert_array_equal(each, x[part * at : part * (at + 1)])
+    computed = [
+        make_node("Concat", ["x", "y"], ["joined"], axis=0),
+        *(make_node("Shape", [name], [f"{name}_rows"], start=0, end=1) for name in ("x", "y")),
+        make_node("Concat", ["x_rows", "y_rows"], ["sizes"], axis=0),
+        make_node("Split", ["joined", "sizes"], ["z0", "z1"]),
+    ]
+    one, other = arrays_of(interpret(import_onnx(splitting(computed, 2)), [x, y]))
+    np.testing.assert_array_equal(one, x)
+    np.testing.assert_array_equal(other, y)
+
+
+def test_parts_that_may_not_fill_an_axis_are_refused() -> None:
+    nodes = [
+        make_node("Shape", ["y"], ["rows"], start=0, end=1),
+        make_node("Concat", ["rows", "one"], ["sizes"], axis=0),
+        make_node("Split", ["x", "sizes"], ["z0", "z1"]),
+    ]
+    with pytest.raises(IRKitError, match="not known to fill the axis"):
+        import_onnx(splitting(nodes, 2))
