@@ -7,7 +7,7 @@ bf16 instructions flush denormals to 0.
 from irkit.codegen.llvm.arithmetic.integer_ops import constant
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, is_small_float, splat, suffix, value_type
-from irkit.ir import F32, DType
+from irkit.ir import F32, I32, DType
 
 
 def widen(text: FunctionText, dtype: DType, bits: str) -> str:
@@ -67,8 +67,18 @@ def reinterpret(text: FunctionText, source: DType, target: DType, value: str) ->
     return text.op(f"bitcast {bits} {value} to {value_type(target)}")
 
 
-def scaled(text: FunctionText, kind: str, bits: str, value: str, exponent: str) -> str:
-    """Multiply by a power of 2, where that is an instruction."""
+_MOST_EXPONENT = 1 << 14
+"""An exponent beyond that of any quotient of two floats."""
+
+
+def scaled(text: FunctionText, kind: str, whole: DType, value: str, exponent: str) -> str:
+    """Multiply by a power of 2, where that is an instruction. It takes signed exponents."""
+    if whole.kind == "u" and whole.bits < 32:
+        wide = I32.with_lanes(whole.lanes)
+        exponent, whole = convert(text, whole, wide, exponent), wide
+    bits = value_type(whole)
+    if whole.kind == "u":
+        exponent = text.intrinsic("umin", bits, exponent, constant(_MOST_EXPONENT, whole))
     name = f"llvm.ldexp.{suffix(kind)}.{suffix(bits)}"
     text.module.declare(name, f"declare {kind} @{name}({kind}, {bits})")
     return text.call(name, kind, (kind, value), (bits, exponent))

@@ -244,9 +244,9 @@ def _ldexp(scope: FunctionScope, node: Ldexp) -> str:
     made = _expanded(scope, node)
     if made is not None:
         return made
-    kind, bits = value_type(node.dtype), value_type(node.exponent.dtype)
-    value, exponent = scope.of(node.value), scope.of(node.exponent)
-    return rounded(scope.text, node.dtype, scaled(scope.text, kind, bits, value, exponent))
+    kind, value, exponent = value_type(node.dtype), scope.of(node.value), scope.of(node.exponent)
+    made = scaled(scope.text, kind, node.exponent.dtype, value, exponent)
+    return rounded(scope.text, node.dtype, made)
 
 
 def _expanded(scope: FunctionScope, node: Expr) -> str | None:
