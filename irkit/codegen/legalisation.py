@@ -21,5 +21,11 @@ def legalisation(target: Target) -> Mapping[str, Options]:
     """Return the names of the legalisation passes that a target needs, each with its options."""
     if target.kind != "llvm":
         return _NONE
-    features = math_features(complete_target(target))
-    return {"expand-functions": {"fuses": features.fuses, "scales": features.scales}}
+    whole = complete_target(target)
+    features = math_features(whole)
+    wanted: dict[str, Options] = {
+        "expand-functions": {"fuses": features.fuses, "scales": features.scales}
+    }
+    if whole.triple.startswith("wasm32"):
+        wanted["widen-shifts"] = {}
+    return wanted

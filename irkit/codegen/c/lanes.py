@@ -37,7 +37,11 @@ def as_scalar(writer: FunctionWriter, dtype: DType, value: Code) -> str:
 def broadcast(writer: FunctionWriter, dtype: DType, value: Code) -> Code:
     """Return the vector of a scalar: a difference, since 0.0 + -0.0 is 0.0."""
     kind = writer.type_of(dtype)
-    return Code(f"({as_scalar(writer, dtype.element, value)} - {writer.source.zeros(kind)})")
+    scalar = as_scalar(writer, dtype.element, value)
+    if dtype.bits == 64 and not dtype.is_float and not scalar.isidentifier():
+        # A constant makes a long long of it, and a lane is a long.
+        scalar = f"({element_type(lane(dtype.element))})({scalar})"
+    return Code(f"({scalar} - {writer.source.zeros(kind)})")
 
 
 def mask_as(writer: FunctionWriter, mask: str, dtype: DType) -> str:

@@ -44,6 +44,9 @@ from irkit.passes.loop.cleanup.simplify import (
 from irkit.passes.loop.legalize.expand_functions import (
     expand_functions as expand_functions,
 )
+from irkit.passes.loop.legalize.widen_shifts import (
+    widen_shifts as widen_shifts,
+)
 from irkit.passes.loop.loops.canonicalize_loops import (
     canonicalize_loops as canonicalize_loops,
 )

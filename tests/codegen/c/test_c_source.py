@@ -269,3 +269,16 @@ def test_a_loop_with_little_work_is_no_parallel_one(tmp_path: Path) -> None:
         y = np.zeros_like(x)
         library.call(func, x, y)
         assert np.array_equal(y, x + 1)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_vector_of_one_u64_has_lanes_of_that_type(compiler: str, tmp_path: Path) -> None:
+    func = parse(
+        "def f(A: u64[8], x: u64):\n    for i in serial(0, 4):\n"
+        "        A[ramp(i * 2, 1, 2)] = A[ramp(i * 2, 1, 2)] + broadcast(x * (x & u64(5)), 2)\n"
+    )
+    library = CLibrary([func], tmp_path, compiler=compiler)
+    found, wanted = np.arange(8, dtype="u8"), np.arange(8, dtype="u8")
+    library.call(func, found, 2**63 + 7)
+    interpret(func, wanted, 2**63 + 7)
+    np.testing.assert_array_equal(found, wanted)

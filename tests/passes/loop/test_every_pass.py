@@ -22,6 +22,7 @@ ALONE = {
     "compact_buffers": ("T = alloc(f32[n])", "for i in serial(0, n):", "    T[i] = A[i]"),
     "eliminate_common_subexpressions": ("C[n] = A[n] + f32(1.0)", "C[0] = A[0]"),
     "flatten_buffers": ("for i in serial(0, 8):", "    C[i] = A[i]"),
+    "widen_shifts": ("for i in serial(0, 8):", "    C[i] = f32(u32(7) >> cast(i, u32))"),
     "expand_functions": ("for i in serial(0, 8):", "    C[i] = abs(A[i]) + sqrt(A[i])"),
     "hoist_first_iterations": ("for i in serial(0, 8):", "    if i == 1:", "        C[i] = A[i]"),
     "inject_double_buffers": ("T = alloc(f32[4])", "T[0] = A[0]", "C[0] = T[0]"),

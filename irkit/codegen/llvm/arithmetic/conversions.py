@@ -67,28 +67,21 @@ def reinterpret(text: FunctionText, source: DType, target: DType, value: str) ->
     return text.op(f"bitcast {bits} {value} to {value_type(target)}")
 
 
-def scaled(text: FunctionText, kind: str, bits: str, value: str, exponent: str) -> str:
-    """Multiply by a power of 2, where that is an instruction."""
+_MOST_EXPONENT = 1 << 14
+"""An exponent beyond that of any quotient of two floats."""
+
+
+def scaled(text: FunctionText, kind: str, whole: DType, value: str, exponent: str) -> str:
+    """Multiply by a power of 2, where that is an instruction. It takes signed exponents."""
+    if whole.kind == "u" and whole.bits < 32:
+        wide = I32.with_lanes(whole.lanes)
+        exponent, whole = convert(text, whole, wide, exponent), wide
+    bits = value_type(whole)
+    if whole.kind == "u":
+        exponent = text.intrinsic("umin", bits, exponent, constant(_MOST_EXPONENT, whole))
     name = f"llvm.ldexp.{suffix(kind)}.{suffix(bits)}"
     text.module.declare(name, f"declare {kind} @{name}({kind}, {bits})")
     return text.call(name, kind, (kind, value), (bits, exponent))
-
-
-def signed_exponent(text: FunctionText, dtype: DType, value: str) -> tuple[str, DType]:
-    """Return the exponent of a scaling as LLVM reads it, with a sign, and its type."""
-    if dtype.kind == "i":
-        return value, dtype
-    if dtype.bits < 32:
-        wide = I32.with_lanes(dtype.lanes)
-        return convert(text, dtype, wide, value), wide
-    kind, far = value_type(dtype), constant(_FAR_EXPONENT, dtype)
-    near = text.op(f"icmp ult {kind} {value}, {far}")
-    test = as_vector("i1", dtype.lanes)
-    return text.op(f"select {test} {near}, {kind} {value}, {kind} {far}"), dtype
-
-
-_FAR_EXPONENT = 4096
-"""Takes any float but 0 to infinity."""
 
 
 def convert(text: FunctionText, source: DType, target: DType, value: str) -> str:

@@ -14,10 +14,16 @@ from irkit.codegen.llvm.arithmetic.conversions import (
     reinterpret,
     rounded,
     scaled,
-    signed_exponent,
 )
 from irkit.codegen.llvm.builder.scope import FunctionScope
-from irkit.codegen.llvm.builder.types import integers, is_small_float, literal, splat, value_type
+from irkit.codegen.llvm.builder.types import (
+    as_vector,
+    integers,
+    is_small_float,
+    literal,
+    splat,
+    value_type,
+)
 from irkit.codegen.llvm.expressions.conditionals import LAZY
 from irkit.codegen.llvm.expressions.instruction_calls import instruction_call
 from irkit.codegen.llvm.expressions.memory_access import broadcast, load
@@ -152,8 +158,14 @@ def _extreme(name: str) -> Callable[[FunctionScope, Binary], str]:
         a, b = scope.of(node.a), scope.of(node.b)
         if dtype.is_bool:
             return text.op(f"{'and' if name == 'min' else 'or'} {kind} {a}, {b}")
-        if dtype.is_float:  # nsz: either zero will do.
+        if dtype.is_float and "contract" in scope.flags:  # nsz: either zero will do.
             return text.intrinsic(f"{name}imum", kind, a, b, flags="nsz ")
+        if dtype.is_float:  # Bits are to be the same everywhere: of two zeros, b.
+            before = text.op(f"fcmp {'olt' if name == 'min' else 'ogt'} {kind} {a}, {b}")
+            unordered = text.op(f"fcmp uno {kind} {a}, {a}")
+            bits = as_vector("i1", dtype.lanes)
+            first = text.op(f"or {bits} {before}, {unordered}")
+            return text.op(f"select {bits} {first}, {kind} {a}, {kind} {b}")
         return text.intrinsic(("u" if dtype.kind == "u" else "s") + name, kind, a, b)
 
     return emit
@@ -245,10 +257,9 @@ def _ldexp(scope: FunctionScope, node: Ldexp) -> str:
     made = _expanded(scope, node)
     if made is not None:
         return made
-    value, exponent = scope.of(node.value), scope.of(node.exponent)
-    exponent, whole = signed_exponent(scope.text, node.exponent.dtype, exponent)
-    kind, bits = value_type(node.dtype), value_type(whole)
-    return rounded(scope.text, node.dtype, scaled(scope.text, kind, bits, value, exponent))
+    kind, value, exponent = value_type(node.dtype), scope.of(node.value), scope.of(node.exponent)
+    made = scaled(scope.text, kind, node.exponent.dtype, value, exponent)
+    return rounded(scope.text, node.dtype, made)
 
 
 def _expanded(scope: FunctionScope, node: Expr) -> str | None:
