@@ -21,7 +21,7 @@ from irkit.frontend.onnx.node_attributes import (
     UnknownShape as UnknownShape,
     to_array as to_array,
 )
-from irkit.frontend.sizes import Dim, larger, settled, smaller
+from irkit.frontend.sizes import Dim
 from irkit.graph import (
     Builder,
     TensorType,
@@ -233,10 +233,6 @@ class OnnxNode(NodeAttributes):
     def at_least_0(self, size: Dim) -> Dim:
         """Return a size, or 0 where it would be negative."""
         return self._known.sizes.at_least_0(size)
-
-    def clamped(self, size: Dim, most: Dim) -> Dim:
-        """Return a size, moved to 0 or ``most`` if it is beyond."""
-        return settled(larger(smaller(size, most), 0), self.ranges)
 
     @property
     def ranges(self) -> Mapping[Var, Interval]:

@@ -5,9 +5,10 @@ compute with dimensions: counts, windows that dimensions place).
 """
 
 from irkit.frontend.sizes.arithmetic import (
+    AxisWindow as AxisWindow,
     Dim as Dim,
-    Window as Window,
     add as add,
+    clamped as clamped,
     divide as divide,
     larger as larger,
     multiply as multiply,

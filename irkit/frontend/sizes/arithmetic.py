@@ -83,12 +83,17 @@ def settled(size: Dim, ranges: Ranges) -> Dim:
     return simple if number is None else number
 
 
+def clamped(size: Dim, most: Dim, ranges: Ranges) -> Dim:
+    """Return a size, moved to 0 or ``most`` if it is beyond."""
+    return settled(larger(smaller(size, most), 0), ranges)
+
+
 def same_size(a: Dim, b: Dim, ranges: Ranges) -> bool:
     """Return True if two sizes are certainly equal within the ranges of their dimensions."""
     return settled(subtract(a, b), ranges) == 0
 
 
-class Window(msgspec.Struct, frozen=True, eq=False):
+class AxisWindow(msgspec.Struct, frozen=True, eq=False):
     """The elements ``begin``, ``begin + step`` and so on of an axis, of which there are
     ``count``."""
 
@@ -97,7 +102,7 @@ class Window(msgspec.Struct, frozen=True, eq=False):
     step: int = 1
 
 
-def sliced(begin: Dim, end: Dim, step: int, extent: Dim, ranges: Ranges) -> Window:
+def sliced(begin: Dim, end: Dim, step: int, extent: Dim, ranges: Ranges) -> AxisWindow:
     """Return what a slice takes of an axis, as Python and ONNX define slices: a negative place
     counts from the end, and one beyond either end is moved to it.
 
@@ -112,7 +117,7 @@ def sliced(begin: Dim, end: Dim, step: int, extent: Dim, ranges: Ranges) -> Wind
         begin = settled(smaller(begin, subtract(extent, 1)), ranges)
         span = subtract(begin, settled(larger(end, -1), ranges))
     count = divide(add(span, abs(step) - 1), abs(step))
-    return Window(begin, settled(larger(count, 0), ranges), step)
+    return AxisWindow(begin, settled(larger(count, 0), ranges), step)
 
 
 def _from_front(place: Dim, extent: Dim, ranges: Ranges) -> Dim:

@@ -7,7 +7,7 @@ is read can be among its arguments.
 from collections.abc import Callable, Sequence
 
 from irkit.core import Span
-from irkit.frontend.sizes.arithmetic import Dim, Window
+from irkit.frontend.sizes.arithmetic import AxisWindow, Dim
 from irkit.graph import TensorType
 from irkit.ir import DType, Expr, PrimFunc, const, convert, if_then_else, index, logical_and, lt
 from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
@@ -51,7 +51,7 @@ def counting_kernel(
 
 def window_kernel(
     x: TensorType,
-    windows: Sequence[Window],
+    windows: Sequence[AxisWindow],
     likes: Sequence[TensorType] = (),
     span: Span | None = None,
     *,
@@ -77,6 +77,6 @@ def window_kernel(
     return size_kernel("slice", [x, *likes], [each.count for each in windows], x.dtype, rule, span)
 
 
-def _place(at: Expr, window: Window) -> Expr:
+def _place(at: Expr, window: AxisWindow) -> Expr:
     scaled = at if window.step == 1 else at * window.step
     return scaled if window.begin == 0 else scaled + window.begin

@@ -21,7 +21,6 @@ from irkit.codegen import (
 )
 from irkit.core import ALIGNMENT, IRKitError, IRModule, UniqueNames
 from irkit.graph import (
-    UPDATES,
     ArrayData,
     Bind,
     Constant,
@@ -38,12 +37,11 @@ from irkit.graph import (
     computed_at,
     dimensions_of,
     kernel_sizes,
-    results_of,
     state_pairs,
     tensors_in,
-    used_inside,
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
+from irkit.phases.executor.kept_states import kept_states, reads
 from irkit.phases.executor.planned_prefixes import PlannedPrefixes
 from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
 from irkit.phases.executor.tensor_specs import (
@@ -208,7 +206,7 @@ class _ExecutorPlanner:
             StoredTensor(bind.var, at, each.type, computed=True) for at, each in enumerate(results)
         ]
         again = StoredTensor(bind.var, -1, TensorType((), BOOL), computed=True)
-        kept = self._kept_states(target)
+        kept = kept_states(self.module, target)
         for at, tensor in enumerate((again, *made)):
             kind = tensor.type
             if at in kept:
@@ -250,17 +248,6 @@ class _ExecutorPlanner:
         self.regions.append(loop)
         self._enter(target, [again, *made], end)
         self.regions[first] = msgspec.structs.replace(loop, end=len(self.calls))
-
-    def _kept_states(self, target: GraphFunc) -> frozenset[int]:
-        """Return the results of an iteration that are written over the state before it."""
-        results = results_of(target)
-        found: list[int] = []
-        for pair in state_pairs(target):
-            at = computed_at(target, results[pair.result])
-            bindings = target.body.bindings[at:]
-            if not any(self._reads(bind, target.params[pair.param]) for bind in bindings):
-                found.append(pair.result)
-        return frozenset(found)
 
     def _copy(self, to: StoredTensor, source: StoredTensor) -> Copy:
         return Copy(self._place(to), self._place(source), self._bytes(to))
@@ -330,20 +317,11 @@ class _ExecutorPlanner:
                 continue
             param, tensor = self.func.params[pair.param], results[pair.result]
             at = computed_at(self.func, tensor.value)
-            if any(self._reads(bind, param) for bind in self.func.body.bindings[at:]):
+            if any(reads(self.module, bind, param) for bind in self.func.body.bindings[at:]):
                 self.places[tensor] = TensorPlace("arena", end)
                 room = self.sizes.aligned(self._bytes(tensor), "the memory of a call")
                 end = self.sizes.sum(end, room, "the memory of a call")
         return end
-
-    def _reads(self, bind: Bind, param: Value) -> bool:
-        """Return True if a step reads a parameter, unless its kernel updates it in place."""
-        step = bind.step
-        if isinstance(step, Invoke) and step.args.count(param) == 1:
-            target = self.module[step.function]
-            own = dict(target.attrs).get(UPDATES) if isinstance(target, PrimFunc) else None
-            return own != step.args.index(param)
-        return param in used_inside(step)
 
     def _place_outputs(self, results: Sequence[StoredTensor]) -> tuple[Copy, ...]:
         """Place outputs so that kernels write them directly; return copies for the others."""

@@ -73,7 +73,7 @@ def _max_pool(node: AtenNode) -> tuple[TensorExpr, ...]:
     # Two operators, so that the places cost nothing where nobody reads them.
     largest = apply("max_pool", x, **attrs)
     _, places = operator_results("max_pool_with_indices", x, **attrs)  # pyright: ignore[reportArgumentType]
-    return largest, apply("floor_mod", places, prod(x.shape[2:]))
+    return largest, apply("floor_mod", places, prod([x.extent(axis) for axis in range(2, x.rank)]))
 
 
 def _avg_pool(node: AtenNode) -> TensorExpr:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from irkit.core import equal
-from irkit.frontend.sizes import Dim, Window, add, sliced, subtract, window_kernel
+from irkit.frontend.sizes import AxisWindow, Dim, add, sliced, subtract, window_kernel
 from irkit.frontend.torch.aten_node import LEAST, AtenNode, Convert, apply
 from irkit.graph import TensorExpr
 from irkit.ir import Expr, bounds, index
@@ -24,27 +24,27 @@ def cut(
     if window.begin == 0 and step == 1 and equal(index(window.count), index(dims[axis])):
         return x
     return _taken(
-        node, x, [Window(0, dim) if at != axis else window for at, dim in enumerate(dims)]
+        node, x, [AxisWindow(0, dim) if at != axis else window for at, dim in enumerate(dims)]
     )
 
 
-def _window(node: AtenNode, begin: Dim, end: Dim, step: int, extent: Dim, axis: int) -> Window:
+def _window(node: AtenNode, begin: Dim, end: Dim, step: int, extent: Dim, axis: int) -> AxisWindow:
     """Return what a slice takes, as it is within the ranges that PyTorch has."""
     found = [sliced(begin, end, step, extent, node.source.ranges(least)) for least in LEAST]
     widest, wanted = found[0], found[-1]
     least = next(at for at, each in zip(LEAST, found, strict=True) if _same(each, wanted))
     for size in (widest.begin, widest.count):
         node.source.restrict(size, least)
-    return Window(wanted.begin, node.declared_or(wanted.count, axis), step)
+    return AxisWindow(wanted.begin, node.declared_or(wanted.count, axis), step)
 
 
-def _same(a: Window, b: Window) -> bool:
+def _same(a: AxisWindow, b: AxisWindow) -> bool:
     pairs = ((a.begin, b.begin), (a.count, b.count))
     return all(equal(index(one), index(other)) for one, other in pairs)
 
 
 def _taken(
-    node: AtenNode, x: TensorExpr, windows: Sequence[Window], places: Sequence[int] = ()
+    node: AtenNode, x: TensorExpr, windows: Sequence[AxisWindow], places: Sequence[int] = ()
 ) -> TensorExpr:
     """Take windows; along the axes ``places``, those that are not known to be inside are guarded:
     PyTorch refuses a call that makes them leave the tensor."""
@@ -56,7 +56,7 @@ def _taken(
     return node.source.kernel(func, [x, *likes], kind, node.span)
 
 
-def _is_inside(node: AtenNode, window: Window, extent: Dim) -> bool:
+def _is_inside(node: AtenNode, window: AxisWindow, extent: Dim) -> bool:
     rest = subtract(extent, add(window.begin, window.count))
     for least in LEAST:
         low = bounds(index(rest), node.source.ranges(least)).low
@@ -77,9 +77,9 @@ def _select(node: AtenNode) -> TensorExpr:
     axis, at = node.axis(1, "dim", x.rank), node.size(2, "index", 0)
     if isinstance(at, int) and isinstance(node.dims(x)[axis], int):
         return x[(*(slice(None),) * axis, at)]
-    windows = [Window(0, dim) for dim in node.dims(x)]
+    windows = [AxisWindow(0, dim) for dim in node.dims(x)]
     begin = add(node.dims(x)[axis], at) if isinstance(at, int) and at < 0 else at
-    windows[axis] = Window(begin, 1)
+    windows[axis] = AxisWindow(begin, 1)
     return apply("squeeze", _taken(node, x, windows, (axis,)), axes=(axis,))
 
 
@@ -106,8 +106,8 @@ def _part(node: AtenNode, x: TensorExpr, axis: int, begin: Dim, end: Dim) -> Ten
     extent = node.dims(x)[axis]
     if all(isinstance(each, int) for each in (begin, end, extent)):
         return cut(node, x, axis, begin, end)
-    windows = [Window(0, dim) for dim in node.dims(x)]
-    windows[axis] = Window(begin, subtract(extent if end == _MOST else end, begin))
+    windows = [AxisWindow(0, dim) for dim in node.dims(x)]
+    windows[axis] = AxisWindow(begin, subtract(extent if end == _MOST else end, begin))
     return _taken(node, x, windows, (axis,))
 
 
@@ -116,9 +116,9 @@ def _flip(node: AtenNode) -> TensorExpr:
     axes = {axis % x.rank for axis in node.wholes(1)}
     if not any(isinstance(node.dims(x)[axis], Expr) for axis in axes):
         return x[tuple(slice(None, None, -1 if at in axes else None) for at in range(x.rank))]
-    windows = [Window(0, dim) for dim in node.dims(x)]
+    windows = [AxisWindow(0, dim) for dim in node.dims(x)]
     for axis in axes:
-        windows[axis] = Window(subtract(windows[axis].count, 1), windows[axis].count, -1)
+        windows[axis] = AxisWindow(subtract(windows[axis].count, 1), windows[axis].count, -1)
     return _taken(node, x, windows)
 
 

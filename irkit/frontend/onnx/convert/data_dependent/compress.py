@@ -8,7 +8,7 @@ from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.frontend.sizes import Dim, Window, multiply
+from irkit.frontend.sizes import AxisWindow, Dim, clamped, multiply
 from irkit.graph import Value, tensor_type
 from irkit.ir import BOOL, PrimFunc, index, parse
 
@@ -40,7 +40,7 @@ def compress(node: OnnxNode) -> Counted | Value:
     extent, length = node.dims(x)[axis], node.dims(condition)[0]
     if extent == 0:
         return x
-    condition = _first(node, condition, node.clamped(extent, length))
+    condition = _first(node, condition, clamped(extent, length, node.ranges))
     places, count = _places(node, condition)
     taken = node.op("take", x, node.op("reshape", places, shape=(-1,)), axis=axis)
     return Counted((taken,), (axis,), count)
@@ -55,7 +55,7 @@ def _first(node: OnnxNode, x: Value, count: Dim) -> Value:
     """Return the first elements of a vector."""
     if equal(index(count), index(node.dims(x)[0])):
         return x
-    return window(node, x, [Window(0, count)])
+    return window(node, x, [AxisWindow(0, count)])
 
 
 def _places(node: OnnxNode, x: Value) -> tuple[Value, Value]:

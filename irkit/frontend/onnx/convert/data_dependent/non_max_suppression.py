@@ -6,7 +6,7 @@ from irkit.core import equal
 from irkit.frontend.onnx.convert.data_dependent.compress import room_for
 from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.frontend.sizes import Dim, multiply
+from irkit.frontend.sizes import Dim, clamped, multiply
 from irkit.graph import Value, tensor_type, written
 from irkit.ir import F32, I64, PrimFunc, index, parse
 
@@ -33,7 +33,7 @@ def non_max_suppression(node: OnnxNode) -> Counted:
     if node.is_known(2):
         given = node.array(2, "number of boxes for each class")
         wanted_most = max(int(given.reshape(-1)[0]), 0) if given is not None else 0
-        most = node.clamped(wanted_most, count)
+        most = clamped(wanted_most, count, node.ranges)
     room = room_for(multiply(multiply(batches, classes), most))
     wanted = _number(node, 2, 0, "i64")
     overlap = _number(node, 3, 0.0, "f32")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from irkit.core import equal, walk
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.frontend.sizes import (
+    AxisWindow,
     Dim,
-    Window,
     counting_kernel,
     size_kernel,
     subtract,
@@ -60,7 +60,7 @@ def reversed_rows(node: OnnxNode, x: Value) -> Value:
     return node.op("take", x, counted(node, subtract(rows, 1), rows, -1, I64), axis=0)
 
 
-def window(node: OnnxNode, x: Value, windows: Sequence[Window]) -> Value:
+def window(node: OnnxNode, x: Value, windows: Sequence[AxisWindow]) -> Value:
     """Emit a part of a tensor."""
     sizes = [size for each in windows for size in (each.begin, each.count)]
     likes = [value for value in _sources(node, sizes) if value is not x]

@@ -9,7 +9,7 @@ import numpy as np
 
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.frontend.sizes import Dim, Window, add, divide, multiply, same_size, sliced
+from irkit.frontend.sizes import AxisWindow, Dim, add, divide, multiply, same_size, sliced
 from irkit.graph import Value
 from irkit.ir import Expr, as_int
 
@@ -59,7 +59,7 @@ def _window(
         raise node.fail("one of its steps is 0")
     if not len(starts) == len(ends) == len(axes) == len(numbers) or len(set(axes)) != len(axes):
         raise node.fail("its starts, ends, axes and steps do not fit together")
-    windows = [Window(0, extent) for extent in node.dims(x)]
+    windows = [AxisWindow(0, extent) for extent in node.dims(x)]
     for axis, start, end, step in zip(axes, starts, ends, numbers, strict=True):
         windows[axis] = sliced(start, end, step, windows[axis].count, node.ranges)
     return window(node, x, windows)
@@ -109,10 +109,10 @@ def _parts(node: OnnxNode, x: Value, axis: int, sizes: Sequence[Dim] | None) -> 
     begin: Dim = 0
     for at in range(count):
         end = multiply(part, at + 1) if sizes is None else add(begin, sizes[at])
-        windows = [Window(0, dim) for dim in node.dims(x)]
+        windows = [AxisWindow(0, dim) for dim in node.dims(x)]
         windows[axis] = sliced(begin, end, 1, extent, node.ranges)
         if sizes is not None:
-            windows[axis] = Window(windows[axis].begin, sizes[at])
+            windows[axis] = AxisWindow(windows[axis].begin, sizes[at])
         found.append(window(node, x, windows))
         begin = end
     return found
