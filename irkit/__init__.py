@@ -4,8 +4,9 @@
 ``import irkit`` itself loads neither NumPy nor LLVM.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from irkit.imports import import_uncollected
 
 if TYPE_CHECKING:
     from irkit import (
@@ -88,10 +89,10 @@ _HOME = {name: folder for folder, names in _NAMES.items() for name in names}
 def __getattr__(name: str) -> object:
     """Import a folder, or a name from its folder, when it is first used."""
     if name in _FOLDERS:
-        return import_module(_FOLDERS[name])
+        return import_uncollected(_FOLDERS[name])
     if name not in _HOME:
         raise AttributeError(f"module 'irkit' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
+    value = getattr(import_uncollected(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -3,7 +3,8 @@
 PyTorch finds the backend by its entry point. It passes the parameters as inputs, so weights that
 change are seen by the next call. For inference only. What PyTorch cannot capture runs in PyTorch
 between two graphs, and a graph with an operator that irkit does not have runs there whole, with a
-warning. A graph with symbolic sizes is compiled once for each set of sizes that it meets.
+warning. A graph with symbolic sizes is compiled once, or, if an operator in it needs a number, once
+for each set of sizes that it meets.
 """
 
 import warnings
@@ -23,6 +24,7 @@ from irkit.frontend.torch import (
     import_program,
     missing_operators,
     nodes_of,
+    symbol_range,
     tensor_type,
 )
 from irkit.phases import compile as compile_module
@@ -65,6 +67,7 @@ def _compiled(graph: Any, examples: Sequence[Any]) -> Callable[..., Any]:
 def _program(graph: Any) -> tuple[TorchProgram, list[str]]:
     """Return the graph as plain data, and for each input the symbol that it is, or ""."""
     inputs, symbols, sizes = list[TorchInput](), list[str](), dict[str, str]()
+    ranges: dict[str, tuple[int, int]] = {}
     outputs: list[TorchOutput] = []
     for node in graph.graph.nodes:
         if node.op == "placeholder":
@@ -73,12 +76,13 @@ def _program(graph: Any) -> tuple[TorchProgram, list[str]]:
             symbols.append("" if is_tensor else str(value))
             if not is_tensor:
                 sizes[node.name] = str(value)
+                ranges |= symbol_range(value)
             else:
                 inputs.append(TorchInput(node.name, "user", node.name, tensor_type(value)))
         elif node.op == "output":
             outputs = [TorchOutput("user", _reference(each)) for each in node.args[0]]
     nodes = tuple(nodes_of(graph.graph.nodes))
-    return TorchProgram(tuple(inputs), nodes, tuple(outputs), sizes=sizes), symbols
+    return TorchProgram(tuple(inputs), nodes, tuple(outputs), ranges, sizes=sizes), symbols
 
 
 def _reference(value: Any) -> NodeRef:
@@ -88,31 +92,42 @@ def _reference(value: Any) -> NodeRef:
 
 
 class _Runner:
-    """Calls the model compiled for the sizes of the call."""
+    """Calls the model, compiled for all sizes or for those of the call."""
 
     def __init__(self, program: TorchProgram, symbols: list[str]) -> None:
         self.program = program
         self.symbols = symbols
         self.models: dict[tuple[int, ...], Model] = {}
-        if not any(symbols):
-            self.models[()] = self._model(())
+        self.of_any_size = self._of_any_size()
 
-    def _model(self, sizes: tuple[int, ...]) -> Model:
-        names = [symbol for symbol in self.symbols if symbol]
-        module = import_program(self.program, sizes=dict(zip(names, sizes, strict=True)))
-        return compile_module(module, keep_trace=False)
+    def _of_any_size(self) -> Model | None:
+        if not any(self.symbols):
+            return self._model({})
+        try:
+            return self._model({})
+        except IRKitError:
+            return None  # An operator needs a number; what it needs is known at a call.
+
+    def _model(self, sizes: dict[str, int]) -> Model:
+        return compile_module(import_program(self.program, sizes=sizes), keep_trace=False)
+
+    def _model_of(self, args: Sequence[Any]) -> Model:
+        if self.of_any_size is not None:
+            return self.of_any_size
+        named = {s: int(arg) for arg, s in zip(args, self.symbols, strict=True) if s}
+        sizes = tuple(named.values())
+        if sizes not in self.models:
+            self.models[sizes] = self._model(named)
+        return self.models[sizes]
 
     def __call__(self, *args: Any) -> list[Any]:
         torch: Any = import_module("torch")
-        sizes = tuple(int(arg) for arg, symbol in zip(args, self.symbols, strict=True) if symbol)
-        if sizes not in self.models:
-            self.models[sizes] = self._model(sizes)
         tensors = [arg for arg, symbol in zip(args, self.symbols, strict=True) if not symbol]
         arrays = {
             each.name: np.ascontiguousarray(array_of(tensor))
             for each, tensor in zip(self.program.inputs, tensors, strict=True)
         }
-        return [_tensor(torch, each) for each in self.models[sizes].run(arrays).values()]
+        return [_tensor(torch, each) for each in self._model_of(args).run(arrays).values()]
 
 
 def _tensor(torch: Any, array: Any) -> Any:

@@ -10,11 +10,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.draws import LONG, few_or_all
+from tests.shared import objects
+from tests.shared.folder import FOLDER, once
 from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
 # A mistake in a rule of the automatic schedule would only be a remark that no test reads.
 os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
+
+objects.install()
+# Of what is imported and collected from here on nothing is garbage.
+gc.disable()
 
 # The long run draws anew each time; the short one gives the same on each machine, however slow.
 settings.register_profile(
@@ -37,9 +43,9 @@ def same_numbers(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="session")
-def irkit_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def irkit_wheel() -> Path:
     """Build the wheel of irkit, once for all tests that install it or look into it."""
-    return build_wheel(Path(__file__).parents[1], tmp_path_factory.mktemp("wheel"))
+    return once("wheel", lambda: build_wheel(Path(__file__).parents[1], FOLDER))
 
 
 def pytest_collection_finish() -> None:
@@ -48,3 +54,4 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()

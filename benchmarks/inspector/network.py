@@ -24,7 +24,9 @@ SWITCHES = 50
 SWITCHED = """() => {
   const view = document.querySelector("#view");
   const shown = () => !view.hasAttribute("aria-busy") && view.querySelector(".lines");
+  const again = window.spent;
   window.spent = { keydown: [], hashchange: [] };
+  if (again) return;  // It listens already.
   const time = (event) => {
     const old = shown();
     const look = () => {

@@ -20,7 +20,9 @@ from irkit.autoschedule.machine import (
     Machine as Machine,
 )
 from irkit.autoschedule.pointwise import (
+    row_works as row_works,
     schedule_pointwise as schedule_pointwise,
+    stencil_rows as stencil_rows,
 )
 from irkit.autoschedule.products import (
     Dots as Dots,

@@ -14,8 +14,8 @@ from irkit.core import IRKitError
 @click.option(
     "--allow-run",
     is_flag=True,
-    help="Also answer check and bisect, which run the programs of the traces, in a child process "
-    "with limits of time and memory.",
+    help="Also answer check, bisect and run, which run the programs of the traces, in a child "
+    "process with limits of time and memory.",
 )
 def mcp_(files: tuple[str, ...], allow_run: bool) -> None:
     """Answer questions about the traces in FILES, by the Model Context Protocol, on standard input

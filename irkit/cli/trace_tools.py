@@ -15,7 +15,7 @@ from irkit.cli.flags.programs import load_trace
 from irkit.cli.output.json_results import step_json
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web import LoadedTrace, Run, Workspace, align, diff_lines
-from irkit.inspector_web.jobs import bisect_run, check_run
+from irkit.inspector_web.jobs import bisect_run, check_run, run_function
 from irkit.transform import Side
 
 MOST_BYTES = 32_000
@@ -40,12 +40,12 @@ class TraceTools:
     @property
     def reads(self) -> tuple[Callable[..., str], ...]:
         """The questions that run nothing."""
-        return self.traces, self.steps, self.ir, self.difference, self.compare
+        return self.traces, self.steps, self.ir, self.difference, self.compare, self.report
 
     @property
     def runs_code(self) -> tuple[Callable[..., str], ...]:
         """The questions that run the program of a trace, in a child with limits."""
-        return self.check, self.bisect
+        return self.check, self.bisect, self.run
 
     def traces(self, page: int = 0) -> str:
         """List the traces: id, title, number of steps, functions, and damage of the file."""
@@ -69,6 +69,10 @@ class TraceTools:
         """List the steps after which two traces differ, and those that only one of them has."""
         return self._answer(page, lambda: self._compared(self._run(left), self._run(right)))
 
+    def report(self, trace: str, page: int = 0) -> str:
+        """List what every pass did: lines added and removed, time, rewrites, and failures."""
+        return self._answer(page, lambda: self._reported(self._run(trace)))
+
     def check(self, trace: str, page: int = 0) -> str:
         """Run the program before and after every step; say whether it computes the same."""
         return self._answer(page, lambda: check_run(self._run(trace)).verdicts)
@@ -76,6 +80,11 @@ class TraceTools:
     def bisect(self, trace: str, page: int = 0) -> str:
         """Find the first pass that changes the meaning of the program, and the rewrite in it."""
         return self._answer(page, lambda: _guilty(self._run(trace)))
+
+    def run(self, trace: str, function: str, step: int | None = None, page: int = 0) -> str:
+        """Run a loop function, as it is after a step or its last one, on made-up inputs; show what
+        it wrote."""
+        return self._answer(page, lambda: self._ran(trace, function, step))
 
     def _without_paths(self, text: str) -> str:
         """Return a message with the names of files in place of their paths."""
@@ -131,6 +140,14 @@ class TraceTools:
                 yield f"- {at + 1}: {lines[int(found.before[at])]}"
             for at in hunk.new:
                 yield f"+ {at + 1}: {lines[int(found.after[at])]}"
+
+    def _reported(self, run: Run) -> Iterable[object]:
+        return (run.steps.counted(row.index) for row in run.steps.rows())
+
+    def _ran(self, trace: str, function: str, step: int | None) -> Iterable[object]:
+        made = run_function(self._run(trace), function, step)
+        yield {"function": made.function, "step": made.step, "sizes": made.sizes}
+        yield from made.written
 
     def _compared(self, left: Run, right: Run) -> Iterable[object]:
         for pair in align(left.trace, right.trace):

@@ -113,7 +113,7 @@ _with_tune_flags = as_value(
             "--profile",
             type=FILE,
             metavar="FILE.json",
-            help="Weigh the kernels of a model by the profile that irkit run --profile wrote.",
+            help="Weigh the kernels of a model by the profile that irkit run --profile-json wrote.",
         ),
         click.option(
             "--hints",

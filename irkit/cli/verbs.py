@@ -1,11 +1,11 @@
 """The ``irkit`` command: a table of verbs, each imported only when it is called."""
 
 import sys
-from importlib import import_module
 
 import click
 
 from irkit import __version__
+from irkit.imports import import_uncollected
 
 # verb -> (module:command, line of --help, which is printed without importing the module)
 VERBS: dict[str, tuple[str, str]] = {
@@ -106,7 +106,7 @@ class _LazyGroup(click.Group):
         if entry is None:
             return None
         module, _, name = entry[0].partition(":")
-        command = getattr(import_module(module), name)
+        command = getattr(import_uncollected(module), name)
         assert isinstance(command, click.Command)
         return command
 

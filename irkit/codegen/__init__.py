@@ -92,6 +92,7 @@ from irkit.codegen.llvm.compiler.library import (
 )
 from irkit.codegen.llvm.compiler.object_file import (
     assembly as assembly,
+    assembly_and_object as assembly_and_object,
     compile_object as compile_object,
     optimise as optimise,
 )

@@ -38,11 +38,17 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         return tuple(found)
 
 
+_NO_USER = ("irkit.cli.", "irkit.processes.")
+"""What calls irkit for the command, or in a child: what calls that is nobody's program."""
+
+
 def user_span(name: str = "", kind: str = "te") -> Span:
     """Return the span of the user's call; the file is empty if every caller is in irkit."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- inspect.stack reads source files: 1,000 times slower
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
+        if isinstance(module, str) and module.startswith(_NO_USER):
+            break
         if not (isinstance(module, str) and module.startswith("irkit.")):
             return Span(kind, name, frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back

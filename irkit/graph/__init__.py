@@ -170,6 +170,7 @@ from irkit.graph.state import (
     passed_on as passed_on,
     results_of as results_of,
     state_pairs as state_pairs,
+    state_problems as state_problems,
     with_state as with_state,
 )
 from irkit.graph.tensor import (

@@ -82,6 +82,7 @@ from irkit.ir.arith import (
     Interval as Interval,
     LinearForm as LinearForm,
     bounds as bounds,
+    equal_sums as equal_sums,
     fold as fold,
     linear as linear,
     loop_ranges as loop_ranges,

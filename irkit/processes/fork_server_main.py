@@ -1,7 +1,6 @@
 """The server's side: import what its owner has imported, fork children, tell how they end."""
 
 import gc
-import importlib
 import os
 import random
 import select
@@ -13,6 +12,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from irkit.imports import import_uncollected
 from irkit.processes.child_main import serve_settings
 from irkit.processes.fork import end_with_parent
 from irkit.processes.fork_server import ForkRequest, exit_code_bytes, receive_request
@@ -126,7 +126,7 @@ def serve_forks(descriptor: int) -> None:
 def _import(modules: Sequence[str]) -> None:
     for name in modules:
         with suppress(Exception):  # The child imports it again, and says what is wrong.
-            importlib.import_module(name)
+            import_uncollected(name)
 
 
 def _wake(number: int, frame: FrameType | None) -> None:

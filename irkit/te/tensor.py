@@ -30,6 +30,7 @@ from irkit.ir import (
     as_int,
     binary,
     convert,
+    equal_sums,
 )
 from irkit.te.axis import IterVar, Range
 
@@ -270,7 +271,7 @@ def axes_over(shape: Sequence[Expr], names: Sequence[str]) -> tuple[IterVar, ...
 
 def broadcast_shape(shapes: Sequence[Sequence[Expr]], what: str) -> tuple[Expr, ...]:
     """Return the shape that all shapes broadcast to, by NumPy's rules; extents are equal if their
-    expressions are.
+    expressions are, as sums.
 
     Raises: ShapeError naming ``what``, the axis (counted from the right) and both extents.
     """
@@ -281,13 +282,14 @@ def broadcast_shape(shapes: Sequence[Sequence[Expr]], what: str) -> tuple[Expr, 
         for shape in shapes:
             if back > len(shape) or as_int(shape[-back]) == 1:
                 continue
-            if as_int(found) != 1 and found != shape[-back]:
+            if as_int(found) == 1:
+                found = shape[-back]
+            elif not equal_sums(found, shape[-back]):
                 raise ShapeError(
                     f"{what}: axis {-back} is {_dim_text(found)} in one operand and "
                     f"{_dim_text(shape[-back])} in another; broadcasting needs them equal or 1",
                     span=user_span(what),
                 )
-            found = shape[-back]
         result.append(found)
     return tuple(result)
 

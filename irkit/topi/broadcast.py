@@ -143,7 +143,7 @@ def broadcast_to(x: Tensor, shape: tuple[Dim, ...]) -> Tensor:
     Source: numpy.broadcast_to; ONNX Expand-13.
     """
     target = tuple(ir.index(dim) for dim in shape)
-    if len(target) < x.ndim or broadcast_shape([x.shape, target], "broadcast_to") != target:
+    if len(target) < x.ndim or broadcast_shape([target, x.shape], "broadcast_to") != target:
         raise ShapeError(
             f"broadcast_to: {x.name!r} of shape {dims_text(x.shape)} does not broadcast to "
             f"{dims_text(target)}",

@@ -103,7 +103,7 @@ def check_equal(a: Dim, b: Dim, what: str) -> None:
 
     Raises: ShapeError with ``what`` as message, which begins with the name of the operator.
     """
-    if a is not b and a != b:
+    if a is not b and a != b and not ir.equal_sums(ir.index(a), ir.index(b)):
         texts = [dims_text((ir.index(dim),))[1:-1] for dim in (a, b)]
         raise ShapeError(
             f"{what}: {texts[0]} != {texts[1]}", span=user_span(what.partition(":")[0])

@@ -28,6 +28,9 @@ def scale(A: f32[6, 4], C: f32[6, 4]):
 LONG = "def wide(A: f32[8]):\n" + "".join(f"    A[{n % 8}] = f32({n}.5)\n" for n in range(3000))
 
 
+NAME = "shorten-for-mcp"
+
+
 @define_pass
 def shorten_for_mcp(func: PrimFunc) -> PrimFunc:
     """Drop the last iteration."""
@@ -102,6 +105,28 @@ def test_a_program_is_run_in_a_child(files: list[str]) -> None:
     assert "shorten-for-mcp" in guilty[0]["text"]
 
 
+def test_a_function_is_run_on_made_up_inputs_and_what_it_wrote_is_told(files: list[str]) -> None:
+    tools = TraceTools(files)
+    head, written = items(tools.run("t0", "scale"))
+    assert head["function"] == "scale"
+    assert (written["buffer"], written["shape"], written["not_finite"]) == ("C", [6, 4], 0)
+    assert len(written["first"]) == 8
+    # The pass with the mistake leaves out the last row and column, or more.
+    (at,) = [each["index"] for each in items(tools.steps("t1")) if each["name"] == NAME]
+    _, fewer = items(tools.run("t1", "scale", at))
+    assert fewer["changed"] == written["changed"] - 9
+    for asked in (("nobody", None), ("scale", 999)):
+        assert "has no loop function" in json.loads(tools.run("t0", *asked))["error"]
+
+
+def test_a_report_tells_what_each_pass_did_in_lines(files: list[str]) -> None:
+    tools = TraceTools(files)
+    rows = items(tools.report("t1"))
+    (row,) = [each for each in rows if each["name"] == NAME]
+    assert (row["status"], row["added"], row["removed"]) == ("changed", 2, 2)
+    assert len(rows) == len(items(tools.steps("t1")))
+
+
 def test_without_the_package_the_verb_says_what_to_install(files: list[str]) -> None:
     code = "import sys; sys.modules['mcp'] = None; sys.modules['mcp.server'] = None\n"
     code += f"sys.argv = ['irkit', 'mcp', {files[0]!r}]\nfrom irkit.cli import main; main()"
@@ -132,6 +157,6 @@ def test_a_client_asks_over_standard_input(allow_run: bool, files: list[str]) ->
             return {each.name for each in listed.tools}, answer.content[0].text
 
     names, answer = asyncio.run(ask())
-    reading = {"traces", "steps", "ir", "difference", "compare"}
-    assert names == (reading | {"check", "bisect"} if allow_run else reading)
+    reading = {"traces", "steps", "ir", "difference", "compare", "report"}
+    assert names == (reading | {"check", "bisect", "run"} if allow_run else reading)
     assert items(answer)

@@ -26,11 +26,9 @@ from irkit.ir import (
     verify,
 )
 from irkit.ir.threads import split_threads
-from tests.depth import DEEP as DEEPEST
-from tests.draws import few_or_all
+from tests.depth import DEEP
 
 ZERO = Const(0, I64)
-DEEP = few_or_all(20_000, DEEPEST)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 import irkit.te  # Its expressions count too.
 from irkit.core import fields
 from irkit.ir import I64, Const, Expr, Var
-from tests.depth import DEEP
+from tests.depth import DEEPEST
 
 assert irkit.te
 ZERO = Const(0, I64)
@@ -33,7 +33,7 @@ def free_deep() -> None:
         at = next(number for number, field in enumerate(held) if field.kind == "child")
         expr: object = ZERO
         before, after = [None] * at, [None] * (len(held) - at - 1)
-        for _ in range(DEEP):
+        for _ in range(DEEPEST):
             expr = make(*before, (expr,) if held[at].many else expr, *after)
         del expr
 

@@ -227,7 +227,7 @@ def test_a_replacement_of_another_type_is_found_when_it_is_made() -> None:
         rule(Var("a") + 0)
 
 
-def test_patterns_do_not_recurse_over_100_000_levels() -> None:
+def test_patterns_do_not_recurse_however_deep() -> None:
     deep: Expr = Var("a")
     for _ in range(DEEP):
         deep = Neg(deep, I64)

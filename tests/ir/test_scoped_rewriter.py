@@ -26,6 +26,7 @@ from irkit.ir import (
     script,
     seq,
 )
+from tests.depth import DEEP
 from tests.draws import few_or_all
 
 NEST = """def f(A: f32[n], C: f32[n], m: i64):
@@ -90,9 +91,9 @@ def test_values_replace_variables_whose_binder_is_left_out() -> None:
     assert "k" not in text
 
 
-def test_nests_of_100_000_levels_are_rewritten_inside_the_guard() -> None:
+def test_deep_nests_are_rewritten_inside_the_guard() -> None:
     body: Stmt = Evaluate(Const(1, I64))
-    for n in range(100_000):
+    for n in range(DEEP):
         i = Var("i")
         body = For(i, Const(0, I64), Const(2, I64), body) if n % 2 else If(Var("b", BOOL), body)
     func = PrimFunc("f", (), body)
@@ -103,7 +104,7 @@ def test_nests_of_100_000_levels_are_rewritten_inside_the_guard() -> None:
 def test_a_statement_is_replaced_or_deleted_at_any_depth() -> None:
     old, new = Evaluate(Const(1, I64)), Evaluate(Const(2, I64))
     body: Stmt = seq(Evaluate(Const(0, I64)), old)
-    for _ in range(100_000):
+    for _ in range(DEEP):
         body = For(Var("i"), Const(0, I64), Const(2, I64), body)
     func = PrimFunc("f", (), body)
     made = replace_stmts(func, {old: new})

@@ -6,6 +6,7 @@ import msgspec
 
 from irkit.core import Application, Names
 from irkit.debug.check.verdict import Verdict
+from irkit.ir import PrimFunc, listing
 from irkit.schedule import TraceStep
 from irkit.transform import IR, AnyPass
 
@@ -53,6 +54,9 @@ class Culprit(msgspec.Struct, frozen=True):
 
 
 def _printed(ir: IR, names: Names) -> list[str]:
+    # As the inspector prints it, so that it finds the lines.
+    if isinstance(ir, PrimFunc):
+        return listing(ir, names=names).lines
     return ir.script(names=names).splitlines()
 
 

@@ -9,7 +9,7 @@ from irkit.debug.execution.inputs import Array, InputSet
 from irkit.ir import Buffer, ElementWrites, PrimFunc, element_writes
 from irkit.transform import Step
 
-MOST_FOLLOWED = 200
+MOST_FOLLOWED = 1_000
 """Steps in which the writes of an element are followed, as a factor of those of a check."""
 
 

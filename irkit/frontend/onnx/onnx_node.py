@@ -11,7 +11,7 @@ import onnx
 from numpy.typing import NDArray
 
 from irkit.core import ShapeError
-from irkit.frontend.onnx.known import Dim, KnownArrays, as_sizes
+from irkit.frontend.onnx.known import KnownArrays, as_sizes
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES, MAX_ELEMENTS, MAX_RANK
 from irkit.frontend.onnx.narrow_types import NarrowType, widened
 from irkit.frontend.onnx.node_attributes import (
@@ -21,6 +21,7 @@ from irkit.frontend.onnx.node_attributes import (
     UnknownShape as UnknownShape,
     to_array as to_array,
 )
+from irkit.frontend.sizes import Dim, larger, settled, smaller
 from irkit.graph import (
     Builder,
     TensorType,
@@ -29,7 +30,7 @@ from irkit.graph import (
     as_attrs,
     written,
 )
-from irkit.ir import DType, Expr, PrimFunc, Var, as_int, numpy_dtype
+from irkit.ir import DType, Expr, Interval, PrimFunc, Var, as_int, numpy_dtype
 
 
 class OnnxNode(NodeAttributes):
@@ -233,9 +234,14 @@ class OnnxNode(NodeAttributes):
         """Return a size, or 0 where it would be negative."""
         return self._known.sizes.at_least_0(size)
 
-    def clamped(self, place: Dim, extent: Dim) -> Dim:
-        """Return a bound of a slice, as a place in an axis."""
-        return self._known.sizes.clamped(place, extent)
+    def clamped(self, size: Dim, most: Dim) -> Dim:
+        """Return a size, moved to 0 or ``most`` if it is beyond."""
+        return settled(larger(smaller(size, most), 0), self.ranges)
+
+    @property
+    def ranges(self) -> Mapping[Var, Interval]:
+        """The sizes of each dimension."""
+        return self._known.sizes.ranges
 
     def place(self, dim: Expr) -> tuple[Value, int] | None:
         """Return a value that can be used here, and one of its axes, that has an extent."""

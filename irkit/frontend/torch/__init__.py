@@ -1,8 +1,8 @@
 """Import of PyTorch models that ``torch.export`` captured.
 
 Reading order: program (plain data: the only thing that is imported), capture (from PyTorch's
-objects to plain data), aten_node (a node as a converter sees it), convert, importer. None of them
-imports PyTorch; the extra ``torch`` installs it for those who export.
+objects to plain data), aten_node (a node as a converter sees it), convert, dimensions, importer.
+None of them imports PyTorch; the extra ``torch`` installs it for those who export.
 """
 
 from typing import Any
@@ -13,6 +13,7 @@ from irkit.frontend.torch.capture import (
     capture as capture,
     dtype_name as dtype_name,
     nodes_of as nodes_of,
+    symbol_range as symbol_range,
     tensor_type as tensor_type,
 )
 from irkit.frontend.torch.convert import (

@@ -1,9 +1,19 @@
 """One node of a program as a converter sees it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, Union, cast
+from typing import Any, Protocol, TypeAlias, Union, cast
 
-from irkit.core import IRKitError, equal
+import numpy as np
+
+from irkit.core import IRKitError, Span, equal, walk
+from irkit.frontend.sizes import (
+    Dim,
+    counting_kernel,
+    same_size,
+    settled,
+    size_kernel,
+    subtract,
+)
 from irkit.frontend.torch.program import (
     NodeRef,
     SpecialFloat,
@@ -12,19 +22,60 @@ from irkit.frontend.torch.program import (
     TypeName,
     argument,
 )
-from irkit.graph import Operand, TensorExpr, constant, operator
-from irkit.ir import DType, Expr, as_dtype, as_int, common
+from irkit.graph import Operand, TensorExpr, TensorType, constant, operator
+from irkit.ir import (
+    DType,
+    Expr,
+    Interval,
+    PrimFunc,
+    Var,
+    as_dtype,
+    as_int,
+    common,
+    convert,
+    index,
+    numpy_dtype,
+)
 
 Number = Union[bool, int, float]
 Found: TypeAlias = Union[TensorExpr, "tuple[TensorExpr, ...]", Expr, int, TorchGraph]
 Convert: TypeAlias = "Callable[[AtenNode], Found]"
 
 
+LEAST = (0, 1, 2)
+"""What PyTorch's smallest size 2 can stand for, from the widest range on."""
+
+
+class SizeSource(Protocol):
+    """What knows the dimensions of a program, and emits loop functions that compute with them."""
+
+    def ranges(self, least: int = ...) -> Mapping[Var, Interval]:
+        """Return the sizes of each dimension, as PyTorch has them; from ``least`` on where it has
+        them from 2 on, which can also mean that it treats smaller sizes apart."""
+        ...
+
+    def restrict(self, size: Dim, least: int) -> None:
+        """Note that the dimensions of a size are at least so large, where PyTorch says so."""
+        ...
+
+    def declared(self, extent: int | str) -> Dim | None:
+        """Return an extent as PyTorch writes it; None if it is of symbols that no input has."""
+        ...
+
+    def kernel(
+        self, func: PrimFunc, args: Sequence[TensorExpr], kind: TensorType, span: Span
+    ) -> TensorExpr:
+        """Emit a call of a loop function."""
+        ...
+
+
 class AtenNode:
     """Arguments by place or name, with references looked up."""
 
-    def __init__(self, node: TorchNode, scope: Mapping[str, Found]) -> None:
+    def __init__(self, node: TorchNode, scope: "dict[str, Found]", source: SizeSource) -> None:
         self.node = node
+        self.span = Span("torch", node.name, node.file, node.line)
+        self.source = source
         self._scope = scope
 
     def fail(self, reason: str, hint: str = "") -> IRKitError:
@@ -101,25 +152,33 @@ class AtenNode:
             )
         return tuple(items)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
-    def extents(self, at: int) -> list[int | Expr]:
-        """Return an argument that is a shape, which can hold expressions."""
-        found = self.given(at)
-        if not isinstance(found, list):
-            raise self.fail(f"argument {at} must be a shape")
-        extents: list[int | Expr] = []
-        for each in cast("list[int | Expr]", found):
-            number = as_int(each)
-            extents.append(each if number is None else number)
-        return extents
+    def size(self, at: int, name: str, default: int) -> Dim:
+        """Return an argument that is a size: a number, or an expression."""
+        found = self.given(at, name)
+        if found is None:
+            return default
+        if not isinstance(found, (int, Expr)):
+            raise self.fail(f"argument {name} must be a size")
+        return _plain(found)
+
+    def extents(self, at: int, name: str = "") -> list[Dim]:
+        """Return an argument that is a shape, which can hold expressions; a size alone is one of
+        one axis."""
+        found = self.given(at, name)
+        items = [found] if isinstance(found, (int, Expr)) else found
+        if not isinstance(items, list) or not all(isinstance(x, (int, Expr)) for x in items):  # pyright: ignore[reportUnknownVariableType]
+            raise self.fail(f"argument {name or at} must be a shape")
+        return [_plain(each) for each in cast("list[Dim]", items)]
+
+    def dims(self, x: TensorExpr) -> list[Dim]:
+        """Return the extents of a tensor: numbers, and expressions."""
+        return [_plain(each) for each in x.dims]
 
     def coded(
         self, extents: Sequence[int | Expr], *, holes: int = 0
     ) -> tuple[list[int], list[TensorExpr]]:
         """Return extents as the attribute ``shape`` of an operator has them, and the tensors whose
-        extents those stand for that are not known; -1 for up to ``holes`` that no tensor has.
-
-        Raises: IRKitError for more of them.
-        """
+        extents those stand for that are not known; -1 for up to ``holes`` that no tensor has."""
         codes, likes = list[int](), list[TensorExpr]()
         for extent in extents:
             if isinstance(extent, int):
@@ -129,14 +188,22 @@ class AtenNode:
             if found is None and codes.count(-1) < holes:
                 codes.append(-1)
                 continue
-            if found is None:
-                raise self.fail("its shape has an extent that no tensor before it has")
-            like, axis = found
+            like, axis = (self._carrier(extent), 0) if found is None else found
             known = [at for at, each in enumerate(likes) if each is like]
             likes += [] if known else [like]
             before = likes[: known[0] if known else -1]
             codes.append(-2 - axis - sum(each.rank for each in before))
         return codes, likes
+
+    def reshaped(self, x: TensorExpr, *dims: Dim) -> TensorExpr:
+        """Return the elements in another shape; one extent can be -1."""
+        codes, likes = self.coded(dims, holes=0 if -1 in dims else 1)
+        return apply("reshape", x, *likes, shape=codes)
+
+    def broadcast(self, x: TensorExpr, *dims: Dim) -> TensorExpr:
+        """Repeat a tensor along axes of extent 1, or new ones on the left."""
+        codes, likes = self.coded(dims)
+        return apply("broadcast_to", x, *likes, shape=codes)
 
     def place(self, extent: Expr) -> tuple[TensorExpr, int] | None:
         """Return a tensor before, and one of its axes, that has an extent; None if none has."""
@@ -147,6 +214,57 @@ class AtenNode:
                 if equal(dim, extent):
                     return found, axis
         return None
+
+    def likes(self, *sizes: Dim) -> list[TensorExpr]:
+        """Return tensors before that have the dimensions which sizes are computed from.
+
+        Raises: IRKitError if none has one.
+        """
+        found: list[TensorExpr] = []
+        for var in dict.fromkeys(v for size in sizes for v in walk(index(size), Var)):
+            place = self.place(var)
+            if place is None:
+                raise self.fail(f"the extent {var.name!r} is that of no tensor before it")
+            found += [] if any(place[0] is each for each in found) else [place[0]]
+        return found
+
+    def counted(self, start: Dim, count: Dim, step: int, dtype: DType) -> TensorExpr:
+        """Return ``start``, ``start + step`` and so on."""
+        if isinstance(start, int) and isinstance(count, int):
+            return constant((start + np.arange(count) * step).astype(numpy_dtype(dtype)))
+        likes = self.likes(start, count)
+        kinds = [each.type for each in likes]
+        func, kind = counting_kernel(start, count, step, dtype, kinds, self.span)
+        return self.source.kernel(func, likes, kind, self.span)
+
+    def number_of(self, size: Dim, dtype: DType) -> TensorExpr:
+        """Return a size as a tensor without axes."""
+        if isinstance(size, int):
+            return constant(size, dtype)
+        likes = self.likes(size)
+        kinds = [each.type for each in likes]
+        func, kind = size_kernel(
+            "size", kinds, (), dtype, lambda _: _always(size, dtype), self.span
+        )
+        return self.source.kernel(func, likes, kind, self.span)
+
+    def declared_or(self, size: Dim, axis: int = 0) -> Dim:
+        """Return an extent of the first result: the size, as PyTorch writes it if that is equal."""
+        shape = self.node.results[0].shape if self.node.results else ()
+        found = self.source.declared(shape[axis]) if axis < len(shape) else None
+        if found is None:
+            return settled(size, self.source.ranges(0))
+        for least in LEAST:
+            if same_size(found, size, self.source.ranges(least)):
+                self.source.restrict(subtract(found, size), least)
+                return found
+        return settled(size, self.source.ranges(0))
+
+    def _carrier(self, extent: Expr) -> TensorExpr:
+        """Emit a tensor that has an extent, for those who ask for one."""
+        made = self.counted(0, extent, 1, as_dtype("u8"))
+        self._scope[f"{self.node.name}:{len(self._scope)}"] = made
+        return made
 
     def axis(self, at: int, name: str, rank: int, default: int | None = None) -> int:
         """Return an axis, counted from the front."""
@@ -170,6 +288,8 @@ class AtenNode:
         """Return a tensor or number as a tensor of a type."""
         if isinstance(given, TensorExpr):
             return self.cast(given, dtype)
+        if isinstance(given, Expr):
+            return self.number_of(given, dtype)
         if not isinstance(given, (bool, int, float)):
             raise self.fail(f"{given!r} must be a tensor or a number that is known")
         if isinstance(given, float) and not dtype.is_float:
@@ -189,6 +309,15 @@ class AtenNode:
         for each in kinds:
             found = each if _order(each) > _order(found) else found
         return [self.of_type(each, found) for each in given]
+
+
+def _always(size: Expr, dtype: DType) -> Callable[..., Expr]:
+    return lambda: convert(size, dtype)
+
+
+def _plain(size: Dim) -> Dim:
+    number = as_int(size)
+    return size if number is None else number
 
 
 def _kind_of(number: object) -> DType:

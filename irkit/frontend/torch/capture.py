@@ -156,6 +156,16 @@ def _graph(module: Any) -> TorchGraph:
     )
 
 
+def symbol_range(size: Any) -> dict[str, tuple[int, int]]:
+    """Return the range of a symbolic size by its name."""
+    bounds = size.node.shape_env.bound_sympy(size.node.expr)
+    return {str(size): (_lower(bounds.lower), _upper(bounds.upper))}
+
+
+def _lower(bound: Any) -> int:
+    return int(bound) if math.isfinite(bound) else 0
+
+
 def _upper(bound: Any) -> int:
     return int(bound) if math.isfinite(bound) and int(bound) < 2**31 else 2**31 - 1
 
@@ -188,7 +198,7 @@ def _output(spec: Any) -> TorchOutput:
 
 def _target(target: Any) -> str:
     name = str(target)
-    builtin = re.fullmatch(r"<built-in function (\w+)>", name)
+    builtin = re.fullmatch(r"<(?:built-in )?function (\w+)(?: at 0x\w+)?>", name)
     return f"builtin.{builtin[1]}" if builtin else name
 
 

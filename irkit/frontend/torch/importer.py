@@ -1,15 +1,15 @@
 """From a program of PyTorch's core operators to a graph function."""
 
-import operator as python
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
 from irkit.core import FormatError, IRKitError, IRModule, Span, UniqueNames
+from irkit.frontend.sizes import Dim, settled
 from irkit.frontend.torch.aten_node import AtenNode, Found
 from irkit.frontend.torch.control_flow import CONTROL_FLOW
 from irkit.frontend.torch.convert import CONVERTERS
-from irkit.frontend.torch.open_range import is_open_range, open_range
+from irkit.frontend.torch.dimensions import APART, ON_FLOATS, ON_SIZES, Dimensions
 from irkit.frontend.torch.program import (
     NodeRef,
     TorchGraph,
@@ -18,22 +18,22 @@ from irkit.frontend.torch.program import (
     TorchProgram,
     argument,
 )
-from irkit.graph import Binding, Builder, TensorExpr, TensorType, Value, tensor_of, written_type
-from irkit.ir import Expr, Var, as_dtype, as_int, const, floordiv
+from irkit.graph import (
+    Binding,
+    Builder,
+    TensorExpr,
+    TensorType,
+    Value,
+    operator,
+    tensor_of,
+    with_dimensions,
+    written_type,
+)
+from irkit.ir import Expr, Interval, PrimFunc, Var, as_dtype, as_int
 
-_ON_SIZES: dict[str, Callable[[Any, Any], Any]] = {
-    "mul": python.mul,
-    "add": python.add,
-    "sub": python.sub,
-    "floordiv": lambda a, b: _divided(a, b),
-}
 _CHECKS = ("ge", "le", "gt", "lt", "eq", "ne")
 _IGNORED = ("_assert_scalar", "sym_constrain_range_for_size", "sym_constrain_range",
             "_assert_tensor_metadata", "_assert_async")  # fmt: skip
-
-
-def _divided(a: int | Expr, b: int | Expr) -> int | Expr:
-    return a // b if isinstance(a, int) and isinstance(b, int) else floordiv(a, b)
 
 
 def import_program(
@@ -64,7 +64,7 @@ def missing_operators(program: TorchProgram) -> dict[str, str]:
         name = operator_name(node.target)
         known = name in CONVERTERS or name in CONTROL_FLOW or name in _IGNORED or name == "sym_size"
         builtin = name.removeprefix("builtin.")
-        if not known and builtin not in (*_ON_SIZES, *_CHECKS, "getitem"):
+        if not known and builtin not in (*ON_SIZES, *ON_FLOATS, *_CHECKS, "getitem"):
             found.setdefault(node.target, f"{node.file}:{node.line}" if node.file else node.name)
     return found
 
@@ -100,7 +100,7 @@ class _Importer:
         self.builder = Builder("main")
         self.binding = Binding(self.builder)
         self.scope: dict[str, Found] = {}
-        self.dims: dict[str, Var] = {}
+        self.dims = Dimensions(program.ranges, sizes)
         self.names: list[str] = []
         self.unique = UniqueNames()
 
@@ -109,8 +109,7 @@ class _Importer:
         for each in sorted(self.program.inputs, key=lambda each: each.kind != "user"):
             self._input(each, each.target in changed)
         for name, symbol in self.program.sizes.items():
-            extent = self._dim(symbol)
-            self.scope[name] = self.sizes.get(symbol, extent)
+            self.scope[name] = self.sizes.get(symbol, self.dims.of_input(symbol))
         self.scope |= self.program.graphs
         for node in self.program.nodes:
             self._node(node)
@@ -131,6 +130,7 @@ class _Importer:
         order = sorted(range(len(results)), key=lambda at: self.program.outputs[at].kind != "user")
         attrs["outputs"] = tuple(outputs[at] for at in order)
         func = self.builder.finish(*(results[at] for at in order), **attrs)
+        func = with_dimensions(func, self.dims.declarations())
         return IRModule({"main": func, **self.builder.functions})
 
     def value(self, tensor: TensorExpr) -> Value:
@@ -168,25 +168,35 @@ class _Importer:
                 raise FormatError(f"the program has no data for {each.target!r}")
             value = self.builder.constant(self.program.arrays[each.target], name=each.target)
         else:
-            shape = tuple(self._dim(dim) for dim in each.type.shape)
+            shape = tuple(self.dims.of_input(dim) for dim in each.type.shape)
             kind = TensorType(shape, as_dtype(each.type.dtype))
             name = self.unique(each.target if own else each.name)
             value = self.builder.param(name, kind)
             self.names.append(name)
         self.scope[each.name] = tensor_of(value)
 
-    def _dim(self, dim: int | str) -> Expr:
-        if isinstance(dim, int):
-            return const(dim, "i64")
-        if dim in self.sizes:
-            return const(self.sizes[dim], "i64")
-        if not dim.isidentifier():
-            raise IRKitError(f"an input has the extent {dim}; expected a number or a symbol")
-        return self.dims.setdefault(dim, Var(dim))
+    def ranges(self, least: int = APART) -> Mapping[Var, Interval]:
+        """Return the sizes of each dimension, from ``least`` on where PyTorch has ``APART``."""
+        return self.dims.ranges(least)
+
+    def restrict(self, size: Dim, least: int) -> None:
+        """Note that the dimensions of a size are at least so large, where PyTorch says so."""
+        self.dims.restrict(size, least)
+
+    def declared(self, extent: int | str) -> Dim | None:
+        """Return an extent as PyTorch writes it; None if it is of symbols that no input has."""
+        return self.dims.declared(extent)
+
+    def kernel(
+        self, func: PrimFunc, args: Sequence[TensorExpr], kind: TensorType, span: Span
+    ) -> TensorExpr:
+        """Emit a call of a loop function."""
+        values = [self.value(each) for each in args]
+        return tensor_of(self.builder.kernel(func, *values, type=kind, span=span))
 
     def _node(self, node: TorchNode) -> None:
         name = operator_name(node.target)
-        view = AtenNode(node, self.scope)
+        view = AtenNode(node, self.scope, self)
         builtin = name.removeprefix("builtin.")
         if name in _IGNORED or (name != builtin and builtin in _CHECKS):
             return
@@ -201,14 +211,24 @@ class _Importer:
                 raise view.fail("its argument has no such item")
             self.scope[node.name] = whole[view.whole(1)]
         elif name != builtin:
-            self.scope[node.name] = _ON_SIZES[builtin](view.given(0), view.given(1))
+            self.scope[node.name] = self._on_sizes(view, builtin)
         else:
             self._convert(node, view, name)
 
+    def _on_sizes(self, view: AtenNode, name: str) -> Found:
+        """Compute with sizes; what is no integer becomes a tensor of one float."""
+        given = [view.given(at) for at in range(len(view.node.args))]
+        if name in ON_SIZES and all(isinstance(each, (int, Expr)) for each in given):
+            return settled(ON_SIZES[name](*given), self.dims.ranges())
+        if name not in ON_FLOATS:
+            raise view.fail("it computes with a size that is no integer")
+        floats = [view.of_type(each, as_dtype("f64")) for each in given]
+        return floats[0] if name == "sym_float" else operator(ON_FLOATS[name], *floats)
+
     def _convert(self, node: TorchNode, view: AtenNode, name: str) -> None:
-        span = Span("torch", node.name, node.file, node.line)
+        span = view.span
         try:
-            flow = open_range if is_open_range(view, name) else CONTROL_FLOW.get(name)
+            flow = CONTROL_FLOW.get(name)
             found = CONVERTERS[name](view) if flow is None else flow(view, self, span)
         except IRKitError as error:
             if error.message.startswith("cannot import"):

@@ -9,10 +9,9 @@ import shlex
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from irkit.core import TokenHtml
@@ -25,6 +24,9 @@ from irkit.fuzz.campaign.tally import CampaignTally, SlowCase
 from irkit.fuzz.generators.coverage import drawn_features
 from irkit.fuzz.generators.sample import KINDS
 from irkit.fuzz.judge.outcome import fault_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MOST_CHARACTERS = 40_000
 """Limit of a program or a message on the page; the file of the finding has all of it."""
@@ -232,7 +234,9 @@ def _many(count: int, what: str) -> str:
 
 
 @cache
-def _template() -> Template:
+def _template() -> "Template":
+    from jinja2 import Environment, StrictUndefined
+
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return made.from_string(_file("page.html.jinja"))
 

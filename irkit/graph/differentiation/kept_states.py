@@ -1,19 +1,19 @@
 """Loops that keep the state before each iteration, as rows behind those that they have.
 
-A loop needs room for all of them: its number of iterations is a constant, or it has outputs for
-each iteration, whose first axis says how many there are at most.
+A loop needs room for all of them: its number of iterations is a constant or computed from
+dimensions, or it has outputs for each iteration, whose first axis says how many there are at most.
 """
 
 from collections.abc import Collection
 
 from irkit.core import IRKitError, IRModule, substitute, walk
 from irkit.graph.build import Builder
-from irkit.graph.flow import constants_of
 from irkit.graph.function import GraphFunc
 from irkit.graph.functions.inline import inline_calls
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphLoop, GraphStep, Value
+from irkit.graph.sizes.computed_sizes import ComputedSizes
 from irkit.graph.types import TensorType, TupleType, tensors_in
-from irkit.ir import Expr, index
+from irkit.ir import Expr, as_int, index, maximum
 
 MAX_KEPT = (1 << 31) - 1
 """Iterations of which states are kept: more is what a loop says that has no number of them."""
@@ -43,7 +43,8 @@ class LoopFunctions:
                 f"cannot differentiate loop {bind.var.name!r}: how many iterations it makes at "
                 "most is only known when it runs, so its states are not kept",
                 span=bind.span,
-                hint="Give it a constant number of iterations, or an output for each iteration.",
+                hint="Give it a number of iterations that is a constant or computed from "
+                "dimensions, or an output for each iteration.",
             )
         return self._plain[self._kept[step.function]]
 
@@ -80,7 +81,7 @@ class LoopFunctions:
     ) -> GraphFunc:
         """Return a function in which each loop of an active value keeps its states, if they are
         bounded; the functions that they call join those of the builder."""
-        constants = constants_of(func)
+        sizes = ComputedSizes(func.body, {} if self.module is None else self.module.functions)
         renamed: dict[Value, Value] = {}
 
         def rewritten(body: Body) -> Body:
@@ -93,8 +94,7 @@ class LoopFunctions:
                 return bind.replace(step=both)
             if not isinstance(step, GraphLoop) or bind.var not in active:
                 return bind
-            data = constants.get(step.count)
-            rows = _room(bind, step, None if data is None else int(data.array))
+            rows = _room(bind, step, sizes)
             if rows is None:
                 return bind
             kinds = [
@@ -110,13 +110,17 @@ class LoopFunctions:
         return substitute(found, renamed) if renamed else func
 
 
-def _room(bind: Bind, step: GraphLoop, count: int | None) -> Expr | None:
+def _room(bind: Bind, step: GraphLoop, sizes: ComputedSizes) -> Expr | None:
     """Return the most iterations of a loop; None if that is not known before it runs."""
     tables = _tuple(bind.var).items[1 + len(step.state) :]
     if tables:
         (first,) = tensors_in(tables[0])
         return first.shape[0]
-    return None if count is None or count > MAX_KEPT else index(max(count, 0))
+    found = sizes.scalar(step.count)
+    number = None if found is None else as_int(found)
+    if found is None or number is None:
+        return None if found is None else maximum(found, 0)
+    return index(max(number, 0)) if number <= MAX_KEPT else None
 
 
 def _tuple(value: Value) -> TupleType:

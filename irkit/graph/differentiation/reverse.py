@@ -13,6 +13,7 @@ from irkit.graph.differentiation.applied import AppliedOp, zeros_like
 from irkit.graph.differentiation.kept_states import LoopFunctions
 from irkit.graph.differentiation.prefix_rows import rows_behind
 from irkit.graph.differentiation.reverse_loop import ReverseLoop
+from irkit.graph.differentiation.row_sums import RowSums
 from irkit.graph.differentiation.table import NOT_DIFFERENTIABLE, RULES
 from irkit.graph.flow import used_inside
 from irkit.graph.functions.inline import copy_body
@@ -43,6 +44,10 @@ def is_float(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.dtype.is_float
 
 
+def _rank(value: Value) -> int:
+    return len(value.type.shape) if isinstance(value.type, TensorType) else 0
+
+
 def active_values(bindings: Sequence[Bind], wanted: Iterable[Value]) -> set[Value]:
     """Return the values that depend on those wanted, also in branches."""
     found = set(wanted)
@@ -65,6 +70,9 @@ class ReverseSweep:
         self.loops = loops
         self.active = set(wanted)
         self.gradients: Gradients = {}
+        self.sums: dict[Value, RowSums] = {}
+        """For some of the values wanted, sums to which the gradient of what is taken of one place
+        is added there; the rest of their gradient is in ``gradients``."""
 
     def add(self, value: Value, gradient: TensorExpr, item: int = WHOLE) -> None:
         """Add to the gradient of a value."""
@@ -93,6 +101,10 @@ class ReverseSweep:
                     gradient = self.gradients.get((bind.var, at))
                     if gradient is not None and item in self.active and is_float(item):
                         self.add(item, gradient)
+            case Op("take", (x, place)) as step if x in self.sums and not _rank(place):
+                gradient, axis = self.of(bind.var), attributes(step).int("axis")
+                if gradient is not None:
+                    self.sums[x].add(tensor_of(place), gradient, axis)
             case Op() as step if self._reached(bind):
                 self._operator(step, bind)
             case GraphIf() as step if self._reached(bind):
@@ -102,7 +114,8 @@ class ReverseSweep:
                     f"cannot differentiate {bind.var.name!r}: {function!r} is a loop function, "
                     "which writes to its parameters",
                     span=bind.span,
-                    hint="Differentiate before operators become loops.",
+                    hint="Differentiate before operators become loops; import a model that cuts by "
+                    "dimensions with constant sizes.",
                 )
             case GraphLoop() as step if self._reached(bind):
                 self._loop(step, bind)

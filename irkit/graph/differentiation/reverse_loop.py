@@ -13,10 +13,11 @@ import numpy as np
 from irkit.core import substitute
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import zeros_like
+from irkit.graph.differentiation.row_sums import RowSums
 from irkit.graph.function import GraphFunc
 from irkit.graph.functions.inline import copy_body
 from irkit.graph.functions.outline import outlined
-from irkit.graph.nodes import Bind, Body, GraphLoop, Value
+from irkit.graph.nodes import Bind, Body, GraphLoop, Op, Value
 from irkit.graph.tensor import Binding, TensorExpr, tensor_of
 from irkit.graph.types import TensorType, TupleType
 
@@ -28,6 +29,7 @@ class Sweep(Protocol):
     """What ``ReverseSweep`` offers here."""
 
     binding: Binding
+    sums: dict[Value, RowSums]
 
     def add(self, value: Value, gradient: TensorExpr) -> None:
         """Add to the gradient of a value."""
@@ -57,11 +59,27 @@ class ReverseLoop:
         count = len(step.state)
         params = body.params[1 : 1 + count]
         self.floats = [at for at, param in enumerate(params) if _is_float(param)]
+        # An argument that is given twice has its whole gradient at the first place.
         self.read = [
-            at for at, other in enumerate(step.others) if other in active and _is_float(other)
+            at
+            for at, other in enumerate(step.others)
+            if other in active and _is_float(other) and other not in step.others[:at]
         ]
+        self.sums = [at for at in self.read for _ in range(self._taken(at))]
         assert isinstance(bind.var.type, TupleType)
         self.rows = len(bind.var.type.items) - 1 - 2 * count
+
+    def _taken(self, at: int) -> int:
+        """Return how many steps of an iteration take rows of an argument, at least 1."""
+        behind = self.body.params[1 + len(self.step.state) :]
+        given = {
+            param
+            for param, other in zip(behind, self.step.others, strict=True)
+            if other is self.step.others[at]
+        }
+        steps = [bind.step for bind in self.body.body.bindings]
+        takes = [each for each in steps if isinstance(each, Op) and each.name == "take"]
+        return max(sum(each.args[0] in given for each in takes), 1)
 
     def emit(
         self,
@@ -79,7 +97,7 @@ class ReverseLoop:
         name = f"d_{self.bind.var.name}"
         number = inner.param(f"{name}_number", (), "i64")
         later = [inner.param(f"{name}_state", step.state[at].type) for at in self.floats]
-        sums = [inner.param(f"{name}_sum", step.others[at].type) for at in self.read]
+        sums = [inner.param(f"{name}_sum", step.others[at].type) for at in self.sums]
         last = inner.op("subtract", made, inner.constant(np.array(1)))
         place = inner.op("subtract", last, number)
         state = [inner.op("take", each, place, axis=0) for each in kept]
@@ -87,6 +105,10 @@ class ReverseLoop:
         found = self._run_again(inner, [place, *state, *step.others])
         wanted = {*(state[at] for at in self.floats), *(step.others[at] for at in self.read)}
         sweep = new_sweep(inner, wanted)
+        others = [step.others[at] for at in self.read]
+        for at, other in zip(self.read, others, strict=True):
+            own = [each for number, each in zip(self.sums, sums, strict=True) if number == at]
+            sweep.sums[other] = RowSums([tensor_of(each) for each in own])
         for at, gradient in zip(self.floats, later, strict=True):
             sweep.add(found[1 + at], tensor_of(gradient))
         for at in range(self.rows):
@@ -97,11 +119,9 @@ class ReverseLoop:
         sweep.run(inner.bindings[before:])
         parts = [(state[at], sweep.of(state[at])) for at in self.floats]
         results = [_zeros(value) if part is None else part for value, part in parts]
-        others = [step.others[at] for at in self.read]
-        # An argument that is given twice has its whole gradient at the first place.
-        for at, (other, total) in enumerate(zip(others, sums, strict=True)):
-            part = sweep.of(other) if other not in others[:at] else None
-            results.append(tensor_of(total) if part is None else tensor_of(total) + part)
+        for other in others:
+            part, (first, *rest) = sweep.of(other), sweep.sums[other].totals
+            results += [first if part is None else first + part, *rest]
         again = inner.constant(np.array(True))
         result = inner.tuple(again, *(sweep.binding.value(each) for each in results))
         return self._looped(inner, (number, *later, *sums), result, made, gradients)
@@ -130,12 +150,12 @@ class ReverseLoop:
             gradients[1 + at] if 1 + at in gradients else bound.value(_zeros(step.state[at]))
             for at in self.floats
         ]
-        first += [bound.value(_zeros(step.others[at])) for at in self.read]
+        first += [bound.value(_zeros(step.others[at])) for at in self.sums]
         cond = outer.constant(np.array(True))
         loop = outer.loop(outer.define(func), made, cond, first, others, name=name, span=span)
         values = [
             *(step.state[at] for at in self.floats),
-            *(step.others[at] for at in self.read),
+            *(step.others[at] for at in self.sums),
         ]
         return [(value, tensor_of(outer.item(loop, 1 + at))) for at, value in enumerate(values)]
 

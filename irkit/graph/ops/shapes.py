@@ -1,8 +1,9 @@
 """Arithmetic on dimensions that can be symbolic, and checks shared by type rules."""
 
 from collections.abc import Sequence
+from math import gcd
 
-from irkit.core import DTypeError, ShapeError, equal
+from irkit.core import DTypeError, ShapeError
 from irkit.graph.ops.spec import Array, OpOptions
 from irkit.graph.types import TensorType
 from irkit.ir import (
@@ -11,11 +12,14 @@ from irkit.ir import (
     Const,
     DType,
     Expr,
+    LinearForm,
     Mul,
     Sub,
     as_int,
+    equal_sums,
     floordiv,
     from_numpy,
+    linear,
     minimum,
     product,
 )
@@ -37,11 +41,11 @@ def dim(value: Dim) -> Expr:
 
 
 def same_extent(a: Dim, b: Dim) -> bool:
-    """Return True if two extents are certainly equal; symbolic ones can be of any depth."""
+    """Return True if two extents are certainly equal as sums; symbolic ones can be of any depth."""
     left, right = as_int(a), as_int(b)
-    if left is not None or right is not None:
+    if left is not None and right is not None:
         return left == right
-    return equal(dim(a), dim(b))
+    return equal_sums(dim(a), dim(b))
 
 
 def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
@@ -121,7 +125,8 @@ def smaller(a: Dim, b: Dim) -> Expr:
 
 
 def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
-    """Split the product of a shape into a constant and symbolic factors."""
+    """Split the product of a shape into a constant and symbolic factors; of a sum such as n + n,
+    what divides all its terms is a factor."""
     whole, symbolic = 1, list[Expr]()
     for extent in shape:
         stack = [dim(extent)]
@@ -132,9 +137,25 @@ def factors(shape: Sequence[Dim]) -> tuple[int, list[Expr]]:
                 whole *= number
             elif isinstance(expr, Mul):
                 stack += [expr.a, expr.b]
+            elif isinstance(expr, (Add, Sub)) and (parted := _common_factor(expr)) is not None:
+                stack += parted
             else:
                 symbolic.append(expr)
     return whole, symbolic
+
+
+def _common_factor(expr: Expr) -> tuple[Expr, Expr] | None:
+    """Return a sum as a product with the largest number that divides all its terms, if that is not
+    1."""
+    form = linear(expr)
+    if form is None:
+        return None
+    number = gcd(form.constant, *(coefficient for _, coefficient in form.terms))
+    if number <= 1 or any(abs(each) > _MOST for _, each in form.terms):
+        return None
+    terms = tuple((atom, each // number) for atom, each in form.terms)
+    rest = LinearForm(terms, form.constant // number, form.dtype)
+    return rest.expr(), dim(number)
 
 
 def same_size(a: Sequence[Dim], b: Sequence[Dim]) -> bool:

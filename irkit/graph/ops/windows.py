@@ -42,7 +42,7 @@ def window_extents(
         if span is None:
             raise ShapeError(f"the kernel must have a constant shape, found {written(kernel)}")
         room = add(extent, begin + end - dilations[at] * span - 1)
-        count = add(divide(add(room, stride - 1 if ceil else 0), stride), 1)
+        count = divide(add(room, stride + (stride - 1 if ceil else 0)), stride)
         if ceil:
             count = smaller(count, add(divide(add(extent, begin - 1), stride), 1))
         number = as_int(count)

@@ -15,6 +15,8 @@ _PASS = re.compile(r"Dump (Before|After) (.*)\Z")
 _UNCHANGED = " omitted because no change"
 _SKIPPED = (" filtered out", " ignored", " invalidated")
 _LOOP = re.compile(r"loop (.+) in function (.+)\Z")
+# LLVM 14 and older do not name the function of a loop: it is that of the dump before.
+_OLD_LOOP = re.compile(r"Loop at depth \d+ containing: ([^\s<]+)")
 _MACHINE = re.compile(r"# Machine code for function ([^:\s]+)")
 _PHASES = {"llvm": (0, "LLVM passes"), "mir": (1, "machine passes")}
 
@@ -64,7 +66,10 @@ def _is_cut(language: str, text: str) -> bool:
 
 
 def _read(path: Path) -> Iterator[Dumped]:
-    for event in events_of(dump_lines(path), _banner, _language, _is_cut):
+    last = ""
+    for given in events_of(dump_lines(path), _banner, _language, _is_cut):
+        event = _of_function(given, last)
+        last = event.inside or event.function or last
         text, function = event.text, event.function
         if text is not None and event.language == "mir":
             found = _MACHINE.match(text)
@@ -76,6 +81,14 @@ def _read(path: Path) -> Iterator[Dumped]:
             )
         phase, phase_name = _PHASES[event.language or "llvm"]
         yield msgspec.structs.replace(event, function=function, phase=phase, phase_name=phase_name)
+
+
+def _of_function(event: Dumped, last: str) -> Dumped:
+    loop = _OLD_LOOP.match(event.function)
+    if loop is None:
+        return event
+    name = f"{last}: loop {loop[1]}" if last else f"loop {loop[1]}"
+    return msgspec.structs.replace(event, function=name, inside=last)
 
 
 def _is_patch(text: str) -> bool:

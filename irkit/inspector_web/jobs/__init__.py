@@ -3,7 +3,7 @@
 Reading order: job (what a kind of job is), queue, kept (failed jobs that run again), chosen_steps
 (the steps that a job is about); then one kind of job a file: verdicts, guilty_pass, rewrites,
 mismatch, costs, loop_times, roofline, llvm_passes, rerun, edits, uploads.
-job_registry lists them by name.
+job_registry lists them by name; run_function is for programs that read traces.
 """
 
 from irkit.inspector_web.jobs.guilty_pass import (
@@ -18,6 +18,9 @@ from irkit.inspector_web.jobs.kept import (
 )
 from irkit.inspector_web.jobs.loop_times import (
     time_loops_of as time_loops_of,
+)
+from irkit.inspector_web.jobs.run_function import (
+    run_function as run_function,
 )
 from irkit.inspector_web.jobs.verdicts import (
     WRONG as WRONG,

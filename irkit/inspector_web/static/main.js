@@ -38,7 +38,7 @@ class Page {
     this.beside = new Beside(source);
     this.answers = new Answers(this);
     this.view = new DiffView(source, { answers: this.answers, onLine: (line) => this.moves.goLine(line), onChange: () => this.showChange() });
-    this.details = new Details({ kernelsAt: (place) => [...(this.run.infos?.values() ?? [])].filter((each) => each.sources?.includes(place)).map((each) => each.name), onKernel: (name) => this.moves.goKernel(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
+    this.details = new Details({ kernels: () => [...(this.run.infos?.values() ?? [])], chosen: () => this.run.infos?.get(this.place.fn), labelOf: (name) => this.labelOf(name), onKernel: (name) => this.moves.goKernel(name), onGraph: (name) => this.moves.goGraph(name), editor: (line) => editorButton(this.source, this.place.run, this.place.step, line), onLine: (line) => this.moves.goLine(line, true), onStep: (step) => this.moves.goStep(step) });
     this.unavailable = new Unavailable(this);
     this.runJobs = new RunJobs(this);
     this.rerun = new Rerun(this);
@@ -285,9 +285,11 @@ class Page {
     this.source.step(run, step).then(
       (info) => { if (step === this.place.step) this.details.showStep(this.step, info, total); },
       (error) => this.details.showError(error));
-    this.showLine();
+    // Where a line comes from needs the IR, whose decoding would hold up the lines themselves.
+    if (!this.place.line) this.showLine();
     this.runJobs.show();
     await shown;
+    if (this.place.line) this.showLine();
     this.answers.prepareAround(step);
   }
 

@@ -30,6 +30,7 @@ from irkit.ir.arith.interval import (
 from irkit.ir.arith.linear_form import (
     IndexSums as IndexSums,
     LinearForm as LinearForm,
+    equal_sums as equal_sums,
     linear as linear,
 )
 from irkit.ir.arith.ranges import (

@@ -9,14 +9,22 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from irkit.core import substitute
+from irkit.core import equal, substitute
 from irkit.ir.arith.bounds import NOTHING
 from irkit.ir.arith.emit import emit
 from irkit.ir.arith.interval import Ranges
-from irkit.ir.arith.simplify import Simplification
+from irkit.ir.arith.simplify import Simplification, simplify
 from irkit.ir.arith.sums import Atoms, Product, Sum, add_terms, is_region, normal
 from irkit.ir.dtype import I64, DType
-from irkit.ir.expr import Cast, Const, Expr, FloorDiv, FloorMod, Mul, Var, convert
+from irkit.ir.expr import Cast, Const, Expr, FloorDiv, FloorMod, Mul, Sub, Var, convert
+
+
+def equal_sums(a: Expr, b: Expr) -> bool:
+    """Return True if two integer expressions are certainly equal, whatever their variables are."""
+    if equal(a, b):
+        return True
+    difference = simplify(Sub(a, b, a.dtype)) if a.dtype == b.dtype else None
+    return isinstance(difference, Const) and difference.value == 0
 
 
 class LinearForm(msgspec.Struct, frozen=True, eq=False):

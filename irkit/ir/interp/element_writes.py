@@ -65,6 +65,14 @@ class _WatchingCompiler(StatementCompiler):
         found, loops, memory = self.found, tuple(self.loops), place.memory
         masks = [] if mask is None else [mask]
 
+        def note_one(r: Registers) -> None:
+            # Most stores are of another element: this is all that they cost.
+            offset = sum([r[at] * r[by] for at, by in zip(indices, place.strides, strict=True)])
+            array = r[memory]
+            begin: int = array.__array_interface__["data"][0]
+            if begin + offset * array.itemsize == found.address:
+                note(r)
+
         def note(r: Registers) -> None:
             begin, size = r[memory].__array_interface__["data"][0], r[memory].itemsize
             wanted = (found.address - begin) // size
@@ -74,7 +82,7 @@ class _WatchingCompiler(StatementCompiler):
                     found.count += 1
                     found.last = ElementWrite(stmt, values, lanes_of(r[value], lanes)[lane])
 
-        self.code.emit(note)
+        self.code.emit(note if masks or lanes > 1 else note_one)
 
 
 def element_writes(

@@ -10,7 +10,6 @@ the same. Callers silence warnings about overflow and division.
 import math
 import operator
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -311,11 +310,13 @@ def _fma_one(a: float, b: float, c: float) -> float:
         return a * b + c
     if not math.isfinite(c):
         return c  # However large the product is, it is finite.
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    # Whole numbers over powers of two; Fraction would look for common divisors.
+    (p, over_p), (q, over_q), (r, over_r) = map(float.as_integer_ratio, (a, b, c))
+    exact = p * q * over_r + r * over_p * over_q
     if exact == 0:
         return float(np.float64(a) * np.float64(b) + np.float64(c)) if a * b == 0 else 0.0
     try:
-        return exact.numerator / exact.denominator
+        return exact / (over_p * over_q * over_r)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 

@@ -42,6 +42,7 @@ from irkit.graph import (
     Lambda,
     Op,
     Prefix,
+    StatePair,
     TensorType,
     Tuple,
     TupleGet,
@@ -49,11 +50,14 @@ from irkit.graph import (
     Value,
     attributes,
     caches_in,
+    results_of,
     tensors_in,
     used_inside,
+    with_state,
 )
 from irkit.ir import Buffer, PrimFunc, from_numpy
 from irkit.passes.graph.support.cache_kernels import appended, in_caches
+from irkit.passes.graph.support.loop_states import stored_states
 from irkit.passes.graph.support.scatter_kernels import ScatterShape, scattered
 from irkit.passes.graph.support.state_kernels import StateChecks, updated_in_place, updates_of
 from irkit.te import Tensor, create_prim_func, placeholder, size_params
@@ -81,9 +85,10 @@ def lower_to_loops(
     chosen = Machine.of_settings(tuple(fields.items()))
     kernels = _Kernels(mod, chosen if schedule == "auto" else None)
     changes: dict[str, Function | None] = {}
+    stored = stored_states(mod)
     for name, func in mod.functions.items():
         if isinstance(func, GraphFunc):
-            changes[name] = _lowered(func, kernels)
+            changes[name] = _lowered(func, kernels, stored.get(name, ()))
     return mod.with_functions({**changes, **kernels.made})
 
 
@@ -97,6 +102,7 @@ class _Kernels:
         main = mod.functions.get("main")
         self.caches = caches_in(mod, main) if isinstance(main, GraphFunc) else {}
         self.updates: dict[Value, Value] = {}
+        self.stored: frozenset[Value] = frozenset()
         self.mod = mod
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
@@ -129,13 +135,16 @@ class _Kernels:
         return in_caches(func, {own: self.caches[arg] for arg, own in pairs if arg in self.caches})
 
 
-def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
+def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) -> GraphFunc:
+    """Lower a function; ``stored`` are states of a loop that its iteration changes in place."""
     if not any(isinstance(bind.step, (Op, Lambda, Prefix)) for bind in func.body.bindings):
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
     kernels.updates = updates_of(func)
     checks = StateChecks(func)
+    results = results_of(func)
+    kernels.stored = frozenset(results[pair.result] for pair in stored)
     for bind in func.body.bindings:
         step = bind.step
         if isinstance(step, Lambda):
@@ -166,7 +175,8 @@ def _lowered(func: GraphFunc, kernels: _Kernels) -> GraphFunc:
             raise IRKitError(
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
             )
-    return func.replace(body=Body(checks.first(bindings), func.body.result))
+    made = func.replace(body=Body(checks.first(bindings), func.body.result))
+    return with_state(made, tuple(stored)) if stored else made
 
 
 def _counted(kernels: _Kernels, step: Prefix, bind: Bind) -> list[Bind]:
@@ -248,11 +258,12 @@ def _scatter(kernels: _Kernels, step: Op, bind: Bind, checks: StateChecks) -> In
     x, indices, updates = step.args
     kinds = [_tensor(each) for each in step.args]
     shape = ScatterShape(kinds[0], kinds[1], kinds[2], attributes(step).int("axis"))
-    in_place = kernels.updates.get(bind.var) is x and updates is not x
-    if in_place:
+    is_state = kernels.updates.get(bind.var) is x and updates is not x
+    if is_state:
         indices = checks.checked(x, indices, shape, kernels.name_of, bind.span)
         shape = msgspec.structs.replace(shape, indices=_tensor(indices))
     args = (x, indices, updates)
+    in_place = is_state or bind.var in kernels.stored
     func = kernels.in_caches(scattered(shape, bind.span, in_place=in_place), args)
     return Invoke(kernels.name_of(func), args)
 

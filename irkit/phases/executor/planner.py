@@ -38,6 +38,7 @@ from irkit.graph import (
     computed_at,
     dimensions_of,
     kernel_sizes,
+    results_of,
     state_pairs,
     tensors_in,
     used_inside,
@@ -207,8 +208,12 @@ class _ExecutorPlanner:
             StoredTensor(bind.var, at, each.type, computed=True) for at, each in enumerate(results)
         ]
         again = StoredTensor(bind.var, -1, TensorType((), BOOL), computed=True)
-        for tensor in (again, *made):
+        kept = self._kept_states(target)
+        for at, tensor in enumerate((again, *made)):
             kind = tensor.type
+            if at in kept:
+                self.places[tensor] = self._place(state[at - 1])
+                continue
             if any(tensor is each for each in made[len(state) :]):
                 kind = TensorType(kind.shape[1:], kind.dtype)
             room = self.sizes.aligned(self._room(tensor, kind), "the state of a loop")
@@ -234,13 +239,28 @@ class _ExecutorPlanner:
             self._place(count),
             self._place(again),
             tuple(self._copy(to, source) for to, source in initial),
-            tuple(self._copy(to, source) for to, source in zip(state, made, strict=False)),
+            tuple(
+                self._copy(to, source)
+                for at, (to, source) in enumerate(zip(state, made, strict=False), 1)
+                if at not in kept
+            ),
             tuple(map(self._row, rows, made[len(state) :])),
             bind.var.name if bind.span is None else bind.span.name or str(bind.span),
         )
         self.regions.append(loop)
         self._enter(target, [again, *made], end)
         self.regions[first] = msgspec.structs.replace(loop, end=len(self.calls))
+
+    def _kept_states(self, target: GraphFunc) -> frozenset[int]:
+        """Return the results of an iteration that are written over the state before it."""
+        results = results_of(target)
+        found: list[int] = []
+        for pair in state_pairs(target):
+            at = computed_at(target, results[pair.result])
+            bindings = target.body.bindings[at:]
+            if not any(self._reads(bind, target.params[pair.param]) for bind in bindings):
+                found.append(pair.result)
+        return frozenset(found)
 
     def _copy(self, to: StoredTensor, source: StoredTensor) -> Copy:
         return Copy(self._place(to), self._place(source), self._bytes(to))

@@ -68,7 +68,7 @@ def read_object_file(image: bytes) -> ObjectFile:
     """
     try:
         return _read(image)
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, OverflowError, ValueError) as error:
         raise IRKitError(f"an object file is damaged: {error}") from error
 
 

@@ -10,7 +10,14 @@ from typing import Any
 import msgspec
 
 from irkit.autoschedule import operations
-from irkit.codegen import assembly, compile_object, complete_target, emit, record_size, symbol
+from irkit.codegen import (
+    assembly_and_object,
+    compile_object,
+    complete_target,
+    emit,
+    record_size,
+    symbol,
+)
 from irkit.core import IRKitError, Target, walk
 from irkit.ir import Block, PrimFunc
 from irkit.schedule import BlockRef, Schedule
@@ -49,8 +56,7 @@ def build_candidate(
 ) -> CandidateCode:
     """Compile the loops that decisions make, for this machine; ``packed`` is the pickled space.
 
-    With ``counted``, and of finalists, the instructions of the hottest loop are counted: assembly
-    takes as long as object code.
+    With ``counted``, and of finalists, the instructions of the hottest loop are counted.
 
     Raises: ScheduleError if they are not legal; IRKitError if there is no code for them.
     """
@@ -106,8 +112,12 @@ def _compiled(
     if not isinstance(lowered, PrimFunc):
         raise IRKitError(f"{lower} returned a {type(lowered).__name__}; expected loops")
     text = emit([lowered], target)
-    image = compile_object(text, target)
-    counts = instruction_mix(assembly(text, target)) if counted else {}
+    counts: dict[str, float] = {}
+    if counted:
+        listing, image = assembly_and_object(text, target)
+        counts = instruction_mix(listing)
+    else:
+        image = compile_object(text, target)
     ms = (time.perf_counter() - started) * 1e3
     return CandidateCode(
         image, symbol(lowered.name), record_size(lowered), ms, level, trace, counts

@@ -13,7 +13,13 @@ _SAMPLE_NS = 150_000
 """Shortest time of a sample: shorter functions are called several times for one."""
 _HOPELESS = 1.15
 """A candidate that was slower by this in every pair is given up."""
-_FEW, _SOME = 3, 6
+_SLOWER = 1.03
+"""So is one whose shortest time of some is longer by this: shortest times need few samples."""
+_AT_ONCE = 2.0
+"""And one that takes so many times as long in the first call that is timed."""
+_NO_GAIN = 1.02
+"""And one that does not seem to be faster by this: less is no gain."""
+_FEW, _SOME, _MORE = 3, 5, 6
 
 
 class RatioInterval(msgspec.Struct, frozen=True):
@@ -64,11 +70,13 @@ def paired(
 
     With ``own_time`` the time of this thread counts, without that in which the processor did
     something else: functions of one thread only. ``before`` runs before each sample, for example to
-    flush caches. With ``stop_early`` a first one
-    that cannot win any more is given up. Units: seconds of one call.
+    flush caches. With ``stop_early`` a first one that cannot win any more, or not by enough, is
+    given up. Units: seconds of one call.
     """
     now = thread_time_ns if own_time else perf_counter_ns
     took = [_once(first, now), _once(second, now)]
+    if stop_early and before is None and took[0] > _AT_ONCE * took[1] > _AT_ONCE * _SAMPLE_NS:
+        return PairTimes(took[0] * 1e-9, took[1] * 1e-9, interval([took[1] / took[0]]))
     calls = [1 if before is not None else max(1, math.ceil(_SAMPLE_NS / t)) for t in took]
     end = perf_counter() + seconds
     one: list[float] = []
@@ -81,15 +89,19 @@ def paired(
                 before()
             times.append(_many(run, count, now))
         ratios.append(other[-1] / one[-1])
-        if stop_early and _cannot_win(ratios):
+        if stop_early and _cannot_win(ratios, min(one) / min(other)):
             break
     return PairTimes(min(one), min(other), interval(ratios))
 
 
-def _cannot_win(ratios: Sequence[float]) -> bool:
+def _cannot_win(ratios: Sequence[float], longer: float) -> bool:
+    """Return True if the first is slower, in every pair or by its shortest time, which is so many
+    times ``longer``, or no faster."""
     if len(ratios) >= _FEW and max(ratios) * _HOPELESS < 1:
         return True
-    return len(ratios) >= _SOME and interval(ratios).high < 1
+    if len(ratios) >= _SOME and longer > _SLOWER:
+        return True
+    return len(ratios) >= _MORE and interval(ratios).high < _NO_GAIN
 
 
 def _once(run: Thunk, now: Callable[[], int]) -> int:

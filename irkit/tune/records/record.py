@@ -15,6 +15,8 @@ from irkit.core import Target
 from irkit.tune.machine_table import fingerprint, machine_here
 
 SCHEMA = 1
+LEAST_GAIN = 1.02
+"""How many times faster a winner is at least: less changes with where code and arrays lie."""
 Values = dict[str, Any]
 """The decisions of a candidate: plain data by the names of the knobs."""
 VerdictKind = Literal[
@@ -65,6 +67,12 @@ class Measured(msgspec.Struct, frozen=True):
     threads: int = 1
     flushed: bool = False
     load: float = 0.0
+
+    @property
+    def best_ratio(self) -> float:
+        """How many times faster the candidate is by the shortest times: of few samples these are
+        nearer to what many would tell than the median of ratios."""
+        return self.reference / self.seconds if self.seconds > 0 else self.ratio
 
 
 class CandidateOrigin(msgspec.Struct, frozen=True):
@@ -139,10 +147,13 @@ class Record(msgspec.Struct, frozen=True, tag="candidate", tag_field="kind"):
 
     @property
     def wins(self) -> bool:
-        """True if it was right, and faster than the default beyond noise, in the last race."""
+        """True if it was right, and beat the default by more than noise, in the last race."""
         found = self.measure
         return (
-            self.stage == "final" and self.verdict == "ok" and found is not None and found.low > 1
+            self.stage == "final"
+            and self.verdict == "ok"
+            and found is not None
+            and found.low > LEAST_GAIN
         )
 
 

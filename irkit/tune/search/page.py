@@ -4,8 +4,6 @@ import difflib
 from collections import Counter
 from collections.abc import Sequence
 
-from jinja2 import Environment, StrictUndefined
-
 from irkit.schedule import ScheduleTrace
 from irkit.tune.records import Record, key_of
 from irkit.tune.search.importance import importance
@@ -51,6 +49,8 @@ circle { fill: #7a8794; } .bar { background: #0b62b0; height: .7rem; display: in
 
 def tuning_page(results: Sequence[TuneResult]) -> str:
     """Return the report of some tasks as HTML that needs no other file."""
+    from jinja2 import Environment, StrictUndefined  # A tenth of the time to import irkit.compile.
+
     made = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
     first = next((each.records[0] for each in results if each.records), None)
     machine = "" if first is None else f"{first.machine.fingerprint}, {first.machine.cores} cores"

@@ -250,7 +250,7 @@ class _Run:
             return self.reigning
         self.count += 1
         found = outcome.measure
-        score = 0.0 if found is None else found.ratio * reigning
+        score = 0.0 if found is None else found.best_ratio * reigning
         origin = CandidateOrigin(
             self.run,
             self.seed,
@@ -277,7 +277,7 @@ class _Run:
         """Add what was measured. Models learn times by the score, which was measured in turn with
         the reigning schedule: the seconds themselves depend on what else the machine does."""
         self.scores[key_of(values)] = (score, values)
-        self.usual = self.usual or found.reference * score / found.ratio
+        self.usual = self.usual or found.seconds * score
         seconds = self.usual / score if score > 0 else found.seconds
         self.forecast.note(values, seconds)
         self.population.add(values, score, seconds, built)

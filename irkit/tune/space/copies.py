@@ -5,6 +5,7 @@ what it reads alone, like any other stage before it, stays in a cache.
 """
 
 import math
+from collections.abc import Mapping, Set
 from typing import Literal
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from irkit.autoschedule import spatial_axes
 from irkit.core import ScheduleError, walk
 from irkit.ir import Block, Buffer, Expr, Load, Store, as_int
-from irkit.schedule import BlockRef, LoopRef, Schedule
+from irkit.schedule import BlockRef, LoopRef, Schedule, variables
 
 NO_COPY = -1
 Layout = Literal["same", "last", "panels"]
@@ -20,12 +21,24 @@ Layout = Literal["same", "last", "panels"]
 
 class OperandCopy(msgspec.Struct, frozen=True):
     """A copy of an operand: in its own layout, with the dimension ``dim`` of the line last, or in
-    panels as wide as a tile. ``elements`` are those of the operand."""
+    panels as wide as a tile. ``elements`` are those of the operand, which moves along ``axes``."""
 
     buffer: str
     layout: Layout
     dim: int
     elements: int
+    axes: tuple[str, ...]
+
+    def copied(self, tiles: Mapping[str, int], loops: int, uneven: Set[str]) -> float:
+        """Return the elements that are copied in all if that is done inside of so many of the loops
+        over tiles, at best: which axis is outermost depends on the tile.
+
+        ``tiles`` are their numbers by axis. If the last tile along an axis that moves the operand
+        is not as wide (it is ``uneven``), the part that a tile reads is not known: all is copied.
+        """
+        apart = uneven.isdisjoint(self.axes)
+        again = sorted(1 if apart and axis in self.axes else n for axis, n in tiles.items())
+        return float(self.elements * math.prod(again[:loops]))
 
     def apply(self, sch: Schedule, ref: BlockRef, width: int) -> None:
         """Have a block read the copy. Raises: ScheduleError if it does not read the operand."""
@@ -58,7 +71,9 @@ def copies_of(block: Block, store: Store) -> tuple[OperandCopy, ...]:
         ways: tuple[Layout, ...] = ("same",) if dim < 0 else ("same", "panels")
         if 0 <= dim < len(sizes) - 1:
             ways = ("last", "panels")
-        found += [OperandCopy(load.buffer.name, way, dim, math.prod(sizes)) for way in ways]
+        used = {var for index in load.indices for var in variables(index)}
+        axes = tuple(axis.var.name for axis in block.axes if axis.var in used)
+        found += [OperandCopy(load.buffer.name, way, dim, math.prod(sizes), axes) for way in ways]
     return tuple(found)
 
 

@@ -87,7 +87,7 @@ def estimate(space: Space, values: Mapping[str, Any]) -> float:
             sketch, setting = setting_of(group, values)
             if set(setting) != set(sketch.knobs) or not is_legal(sketch, setting):
                 return math.inf
-            total += sketch.cycles(setting)
+            total += sketch.cycles(setting) * group.repeated
     except (ScheduleError, KeyError, IndexError, ValueError, TypeError):
         return math.inf
     return total or 1.0

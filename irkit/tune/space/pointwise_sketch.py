@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from irkit.autoschedule import Estimates, Machine, Rule, spatial_axes
+from irkit.autoschedule import Estimates, Machine, Rule, row_works, spatial_axes
 from irkit.core import ScheduleError
 from irkit.ir import Block
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
@@ -16,12 +16,16 @@ _MOST_COPIES = 32
 
 
 class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
-    """A tile of some vectors along the last axis by some rows of the one before."""
+    """A tile of some vectors along the last axis by some rows of the one before.
+
+    ``distinct`` is, of so many rows together, the share of operations that are computed once.
+    """
 
     work: TileWork
     machine: Machine
     spatial: tuple[str, ...]
     choices: dict[str, tuple[Any, ...]]
+    distinct: dict[int, float]
 
     @property
     def name(self) -> str:
@@ -49,7 +53,9 @@ class PointwiseSketch(msgspec.Struct, frozen=True, eq=False):
         rows, vectors, lanes = (int(setting[key]) for key in ("rows", "vectors", "lanes"))
         *outer, last = self.work.spatial
         by = {outer[-1]: rows} if outer else {}
-        return cycles_of_pointwise(self.work, self.machine, last, vectors, lanes, by)
+        operations = self.work.operations * self.distinct.get(rows, 1.0)
+        work = msgspec.structs.replace(self.work, operations=operations)
+        return cycles_of_pointwise(work, self.machine, last, vectors, lanes, by)
 
     def rule(self, setting: Setting) -> Rule:
         def pointwise(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:
@@ -102,4 +108,6 @@ def pointwise_sketches(block: Block, machine: Machine, shared: int = 0) -> list[
         "vectors": tuple(each for each in (1, 2, 3, 4, 8) if (each - 1) * lanes < last),
         "rows": (1, 2, 3, 4, 6, 8) if len(names) > 1 + shared else (1,),
     }
-    return [PointwiseSketch(work, machine, names, choices)]
+    rows = row_works(block)
+    distinct = {each.rows: each.operations / (each.rows * rows[0].operations) for each in rows}
+    return [PointwiseSketch(work, machine, names, choices, distinct)]

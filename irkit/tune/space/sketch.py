@@ -88,10 +88,11 @@ class AutoSketch(msgspec.Struct, frozen=True):
 
 class Group(msgspec.Struct, frozen=True):
     """What is decided together: a block, or all of a template. ``sketches`` are alternatives, the
-    first of which is the default."""
+    first of which is the default. ``repeated`` is how many times each element is computed."""
 
     name: str
     sketches: tuple[Sketch, ...]
+    repeated: float = 1.0
 
     def sketch(self, name: str) -> Sketch:
         """Return the sketch of a name; the first if there is none."""

@@ -327,7 +327,10 @@ def _shared_loops(sch: Schedule, block: Block) -> int:
 def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: int) -> Group | None:
     """Return the sketches of a block, the standard rules first; None if it hardly matters."""
     work = work_of_block(block)
-    if work is None or max(work.points, _iterations(sch, block)) < _SMALL * whole:
+    if work is None:
+        return None
+    repeated = max(1.0, _iterations(sch, block) / max(1, work.points))
+    if work.points * repeated < _SMALL * whole:
         return None
     shared = _shared_loops(sch, block)
     own: list[Sketch] = []
@@ -339,11 +342,11 @@ def _group(sch: Schedule, block: Block, machine: Machine, whole: int, threads: i
         own += lanes_sketches(block, machine, threads)
     own += pointwise_sketches(block, machine, shared)
     if shared and work.reduced:  # No standard rule schedules it there.
-        return Group(block.name, (AutoSketch(machine.latency * _iterations(sch, block)), *own))
+        return Group(block.name, (AutoSketch(machine.latency * work.points), *own), repeated)
     usual = next((each.cycles(each.start) for each in own if each.start is not None), None)
     if usual is None:
         usual = _usual(block, work, machine)
-    return Group(block.name, (AutoSketch(usual), *own))
+    return Group(block.name, (AutoSketch(usual), *own), repeated)
 
 
 def _iterations(sch: Schedule, block: Block) -> int:

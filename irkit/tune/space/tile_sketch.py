@@ -131,8 +131,7 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
         return inside and size > 0 and size * tiles < self._size(at) and columns <= self._size(last)
 
     def cycles(self, setting: Setting) -> float:
-        copied = 0 if setting["copy"] < 0 else self.copies[int(setting["copy"])].elements
-        return 2 * copied / int(setting["lanes"]) + cycles_of_tile(
+        return 2 * self._copied(setting) / int(setting["lanes"]) + cycles_of_tile(
             self.work,
             self.machine,
             self.spatial[-1],
@@ -141,6 +140,19 @@ class TileSketch(msgspec.Struct, frozen=True, eq=False):
             {self.spatial[at]: size for at, size in self._tall(setting).items()},
             self._unrolled(setting),
         )
+
+    def _copied(self, setting: Setting) -> float:
+        """Return how many elements are copied: once, or again in each tile of the outer loops."""
+        if setting["copy"] < 0:
+            return 0.0
+        last = len(self.spatial) - 1
+        sizes = self._tall(setting) | {last: int(setting["vectors"]) * int(setting["lanes"])}
+        tiles = {
+            self.spatial[at]: math.ceil(self._size(at) / sizes.get(at, 1)) for at in range(last + 1)
+        }
+        uneven = {self.spatial[at] for at, size in sizes.items() if self._size(at) % size}
+        copy, loops = self.copies[int(setting["copy"])], int(setting["fuse"]) + 1
+        return copy.copied(tiles, loops, uneven)
 
     def rule(self, setting: Setting) -> Rule:
         def tile(sch: Schedule, block: Block, machine: Machine, estimates: Estimates) -> None:

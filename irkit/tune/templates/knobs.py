@@ -179,7 +179,12 @@ def extent_of(name: str, axis: Axis) -> int:
     else:
         found = trip_count(axis) if isinstance(axis, For) else as_int(axis)
     if not found or found < 1:
-        raise ScheduleError(f"knob {name!r} needs an axis of constant extent, found {found}")
+        hint = ""
+        if isinstance(axis, LoopRef):
+            hint = "A reference does not know its schedule: pass the loop itself, sch.get(loop)."
+        raise ScheduleError(
+            f"knob {name!r} needs an axis of constant extent; found {axis!r}", hint=hint
+        )
     return found
 
 

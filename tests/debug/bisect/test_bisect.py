@@ -79,8 +79,8 @@ def test_one_rewrite_of_three_is_named_with_its_change_and_the_line_of_its_rule(
         assert "def turn(" in source.readlines()[rewrite_.span.line - 1]
     changed = [line for line in culprit.diff() if line[0] in "+-"][2:]
     assert changed == [
-        "-        D[i_1] = A[i_1] + f32(2.0)",
-        "+        D[i_1] = A[i_1] - f32(2.0)",
+        "-        D[i_1] = A[i_1] + 2.0",
+        "+        D[i_1] = A[i_1] - 2.0",
     ]
     assert "rewrite 2 of 3" in str(culprit)
 

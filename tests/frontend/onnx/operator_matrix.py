@@ -51,10 +51,13 @@ def matrix() -> str:
             tested.setdefault(name, set()).add(at)
         types.setdefault(_name(case), set()).update(_types(case))
     accepted = {case.name for case in _accepted()}
-    plain = [case for case in suite.node_cases() if "_expanded" not in case.name]
+    plain: dict[str, list[suite.NodeCase]] = {}
+    for case in suite.node_cases():
+        if "_expanded" not in case.name:
+            plain.setdefault(_name(case), []).append(case)
     rows: list[str] = []
     for name in operators():
-        own = [case for case in plain if _name(case) == name]
+        own = plain.get(name, [])
         passed = sum(case.name in accepted for case in own)
         cells = (
             name,

@@ -52,12 +52,21 @@ def rewritten(model: onnx.ModelProto, kind: str) -> onnx.ModelProto:
     return made
 
 
-def cases(kind: str) -> Iterator[tuple[NodeCase, onnx.ModelProto, dict[str, Any]]]:
-    """Yield the cases that exist in a type, with their inputs rounded to it."""
+def candidates() -> list[NodeCase]:
     left_out = set(refused_cases())
-    for case in node_cases():
-        if case.name in left_out or case.name.startswith(EXCUSED) or "_expanded" in case.name:
-            continue
+    return [
+        case
+        for case in node_cases()
+        if case.name not in left_out
+        and not case.name.startswith(EXCUSED)
+        and "_expanded" not in case.name
+    ]
+
+
+def cases(kind: str, every: int = 1) -> Iterator[tuple[NodeCase, onnx.ModelProto, dict[str, Any]]]:
+    """Yield those of each ``every``-th case that exist in a type, with their inputs rounded to
+    it."""
+    for case in candidates()[::every]:
         arrays = [
             numpy_helper.to_array(each) if isinstance(each, onnx.TensorProto) else each
             for each in case.data[0][0]
@@ -80,7 +89,7 @@ def cases(kind: str) -> Iterator[tuple[NodeCase, onnx.ModelProto, dict[str, Any]
 def wrong_cases(kind: str, prepare: Prepare, every: int = 1) -> tuple[int, list[str]]:
     """Return how many cases were compared, and which of them are wrong."""
     count, wrong = 0, list[str]()
-    for case, model, feeds in list(cases(kind))[::every]:
+    for case, model, feeds in cases(kind, every):
         try:
             found = prepare(model).run(feeds).values()
         except IRKitError as error:

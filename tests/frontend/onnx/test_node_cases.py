@@ -21,12 +21,17 @@ from irkit.runtime import Model
 from tests.draws import sampled
 from tests.frontend.onnx import node_cases as suite
 from tests.frontend.onnx.models import floats, model_of
+from tests.shared.folder import once
 
 PARTS = 16
 
 
 @cache
 def outcomes() -> dict[str, suite.Outcome]:
+    return once("node-case-outcomes", judged_by_interpreter)
+
+
+def judged_by_interpreter() -> dict[str, suite.Outcome]:
     return {case.name: suite.judge(case, suite.interpreted) for case in suite.node_cases()}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import walk
+from irkit.core import IRKitError, walk
 from irkit.frontend.torch import TorchProgram, import_program, load_program, missing_operators
 from irkit.graph import Bind, GraphFunc, Op, arrays_of, interpret, verify
 
@@ -133,6 +133,43 @@ def test_operators_carry_the_line_of_the_model() -> None:
     files = {Path(span.file).name for span in spans if span is not None}
     assert files == {"torch_models.py"}
     assert len({span.line for span in spans if span is not None}) > 5
+
+
+def sliced(x: Any) -> list[Any]:
+    n = len(x)
+    seen, stored = np.tri(n, dtype=bool), x.copy()
+    stored[n - 2 :] = x[:2] * 2
+    return [
+        x[-3:], x[:-1] + x[1:], x[::2], x[1::3], x[-1], x[::-1],
+        np.where(seen, x @ x.T, -1), stored,
+        np.concatenate([x[n // 2 :], x[: n // 2]]), np.roll(x, 1, 0), x.cumsum(0),
+        np.repeat(x[:1], n, 0), np.zeros((n + 1, 2)), x[np.arange(n), x.argmax(1)],
+        np.take_along_axis(x, (x > 0).astype(int), 0), np.arange(1, n + 1) + n,
+    ]  # fmt: skip
+
+
+def test_slices_by_symbolic_bounds_are_those_of_numpy_at_every_size() -> None:
+    module = import_program(data("sliced")[0])
+    # A slice of 3 rows needs as many, and PyTorch says 64 for the table.
+    assert dict(module["main"].attrs)["dims"][1:] == (3, 64)  # pyright: ignore
+    for n in (3, 4, 8):
+        x = np.random.default_rng(n).standard_normal((n, 4)).astype("f4")
+        found = list(arrays_of(interpret(module, [x])))
+        for one, other in zip(found, sliced(x), strict=True):
+            agree(one, other)
+
+
+@pytest.mark.long
+def test_slices_by_symbolic_bounds_are_one_program() -> None:
+    compiled = irkit.compile(import_program(data("sliced")[0]), schedule="none", keep_trace=False)
+    (name,) = (spec.name for spec in compiled.plan.inputs)
+    for n in (3, 5, 64):
+        x = np.random.default_rng(n).standard_normal((n, 4)).astype("f4")
+        for one, other in zip(compiled.run({name: x}).values(), sliced(x), strict=True):
+            agree(np.asarray(one), other)
+    for n in (2, 65):
+        with pytest.raises(IRKitError, match="must be from 3 to 64"):
+            compiled.run({name: np.zeros((n, 4), "f4")})
 
 
 def test_a_symbolic_batch_stays_symbolic_and_runs_at_any_size() -> None:

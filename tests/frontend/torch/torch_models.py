@@ -327,6 +327,20 @@ class Scanned(nn.Module):
         return last, map_rows(lambda row, last: torch.softmax(row * last, -1), made, last)
 
 
+def sliced(x: Any) -> Any:
+    """Parts of a tensor of n rows, with bounds that n decides."""
+    n = x.shape[0]
+    seen = torch.tril(torch.ones(64, 64, dtype=torch.bool))[:n, :n]
+    scores = torch.where(seen, x @ x.T, -1.0)
+    stored = torch.slice_scatter(x, x[:2] * 2, 0, n - 2, n)
+    halves = torch.cat([x[n // 2 :], x[: n // 2]])
+    return (
+        x[-3:], x[:-1] + x[1:], x[::2], x[1::3], x[-1], x.flip(0), scores, stored, halves,
+        torch.roll(x, 1, 0), x.cumsum(0), x[:1].repeat(n, 1), torch.zeros(n + 1, 2),
+        x[torch.arange(n), x.argmax(1)], x.gather(0, (x > 0).long()), torch.arange(1, n + 1) + n,
+    )  # fmt: skip
+
+
 Made = tuple[nn.Module, tuple[Any, ...]]
 MODELS: dict[str, Callable[[], Made]] = {
     "activations": lambda: (Function(activations), (floats(3, 5),)),
@@ -361,11 +375,12 @@ MODELS: dict[str, Callable[[], Made]] = {
     "promotions": lambda: (Function(promotions), (floats(3), whole(-3, 4, 3))),
     "reductions": lambda: (Function(reductions), (floats(2, 3, 4),)),
     "scanned": lambda: (Scanned(), (floats(20, 2, 3), floats(2, 3))),
+    "sliced": lambda: (Function(sliced), (floats(7, 4),)),
     "symbolic": lambda: (nn.Sequential(nn.Linear(4, 6), nn.Unflatten(1, (2, 3)), nn.Softmax(-1),
                                        nn.Flatten(1)), (floats(3, 4),)),
     "vit": lambda: (ViT(8, 4, 8, 2, 1), (floats(2, 3, 8, 8),)),
 }  # fmt: skip
-DYNAMIC = {"scanned", "symbolic"}
+DYNAMIC = {"scanned", "sliced", "symbolic"}
 """Models whose first dimension, that of the first input, is exported as a symbol."""
 
 
@@ -385,6 +400,9 @@ def exported(name: str) -> tuple[Any, nn.Module, tuple[Any, ...]]:
     model, inputs = made(name)
     dims = None
     if name in DYNAMIC:
-        dims = ({0: torch.export.Dim("batch", min=1, max=64)}, *({} for _ in inputs[1:]))
+        batch = torch.export.Dim("batch", min=1, max=64)
+        first = torch.export.Dim.DYNAMIC if name == "sliced" else batch
+        dims = ({0: first}, *({} for _ in inputs[1:]))
+        dims = (dims,) if isinstance(model, Function) else dims  # Its inputs are ``*args``.
     with torch.no_grad():
         return torch.export.export(model, inputs, dynamic_shapes=dims), model, inputs

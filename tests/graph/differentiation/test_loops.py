@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import irkit
+from irkit import ir
 from irkit.codegen import Repeat
 from irkit.core import IRKitError, IRModule
 from irkit.graph import arrays_of, gradient, interpret, parse
@@ -108,6 +109,85 @@ def main(x: f32[4], w: f32[4], n: i64[()]):
     module = IRModule({"main": parse(text), "inner": parse(NESTED)})
     with pytest.raises(IRKitError, match="loop 'y': how many iterations it makes at most is only"):
         gradient(module, wrt=["x"])
+
+
+SCANNED = """
+def step(i: i64[()], h: f32[4], rows: f32[9, 4], same: f32[9, 4]):
+    a: f32[4] = take(rows, i, axis=0)
+    j: i64[()] = constant([-2])
+    b: f32[4] = take(same, j, axis=0)
+    c: f32[4] = multiply(h, a)
+    d: f32[4] = add(c, b)
+    t: f32[4] = tanh(d)
+    g: bool[()] = constant([True])
+    r: (bool[()], f32[4], f32[4]) = (g, t, d)
+    return r
+"""
+SCAN = """
+def main(x: f32[9, 4], w: f32[4]):
+    n: i64[()] = constant([9])
+    c: bool[()] = constant([True])
+    y: (i64[()], f32[4], f32[9, 4]) = loop("step", n, c, (w,), (x, x))
+    t: f32[9, 4] = y[2]
+    q: f32[()] = sum(t, axes=(0, 1), keepdims=False)
+    return q
+"""
+
+
+def test_the_gradient_of_rows_is_added_in_place() -> None:
+    module = IRModule({"main": parse(SCAN), "step": parse(SCANNED)})
+    x = np.random.default_rng(0).standard_normal((9, 4))
+
+    def value(arrays: list[Any]) -> float:
+        return float(next(arrays_of(interpret(module, arrays, precision="f64"))))
+
+    found = gradient(module, wrt=["x", "w"])
+    results = list(arrays_of(interpret(found, [x, W], precision="f64")))
+    assert_gradients(value, [x, W], dict(enumerate(results)))
+    compiled = irkit.compile(found, schedule="none")
+    arrays = {"x": x.astype("f4"), "w": W.astype("f4")}
+    for have, want in zip(compiled.run(arrays).values(), results, strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
+    # What an iteration carries over is the state, and no sum as large as the rows.
+    back = [region for region in compiled.plan.regions if isinstance(region, Repeat)][-1]
+    assert all(copy.size < arrays["x"].nbytes for copy in back.carry)  # pyright: ignore
+
+
+MADE = """
+def main(x: f32[n, 4], w: f32[4]):
+    shape: i64[2] = call("shape", x)
+    zero: i64[()] = constant([0])
+    m: i64[()] = take(shape, zero, axis=0)
+    one: i64[()] = constant([1])
+    k: i64[()] = add(m, one)
+    s: f32[4] = sum(x, axes=(0,), keepdims=False)
+    c: bool[()] = constant([True])
+    y: (i64[()], f32[4]) = loop("inner", k, c, (s,), (w,))
+    t: f32[4] = y[1]
+    q: f32[()] = sum(t, axes=(0,), keepdims=False)
+    return q
+"""
+SHAPE = """
+def shape(p0: f32[n, 4], shape: i64[2]):
+    for ax0 in serial(0, 2):
+        with block("shape"):
+            v = axis.spatial(2, ax0)
+            shape[v] = select(v == 0, n, 4)
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_number_of_iterations_that_dimensions_decide_is_known(rows: int) -> None:
+    functions = {"main": parse(MADE), "inner": parse(NESTED), "shape": ir.parse(SHAPE)}
+    module = IRModule(functions)
+    x = np.random.default_rng(rows).standard_normal((rows, 4))
+
+    def value(arrays: list[Any]) -> float:
+        return float(next(arrays_of(interpret(module, arrays, precision="f64"))))
+
+    found = gradient(module, wrt=["x", "w"])
+    results = list(arrays_of(interpret(found, [x, W], precision="f64")))
+    assert_gradients(value, [x, W], dict(enumerate(results)))
 
 
 def test_a_loop_over_itself_is_refused_by_name() -> None:

@@ -53,6 +53,32 @@ def test_a_dump_of_a_loop_is_a_function_of_its_own_and_later_differences_say_so(
     assert after[0].remarks[0].text == STALE.format("scale")
 
 
+OLD_LOOP = """\
+*** IR Dump After InstCombinePass on scale ***
+define void @scale() {
+  ret void
+}
+*** IR Dump After LICMPass on Loop at depth 1 containing: %body<header><latch><exiting> ***
+
+; Preheader:
+entry:
+  br label %body
+
+; Loop:
+body:
+  br label %body
+"""
+
+
+def test_a_loop_of_llvm_14_belongs_to_the_function_before_it(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text(OLD_LOOP)
+    steps = steps_of(tmp_path / "old.txt")
+    assert [(step.name, step.function) for step in steps] == [
+        ("InstCombinePass", "scale"),
+        ("LICMPass", "scale: loop %body"),
+    ]
+
+
 def test_machine_passes_are_a_phase_of_their_own() -> None:
     steps = steps_of(SAMPLES / "llc.txt")
     assert [(step.phase, step.name) for step in steps if step.function == "square"] == [

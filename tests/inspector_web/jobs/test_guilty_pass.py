@@ -1,5 +1,6 @@
 """The first pass that changes the meaning, and its wrong rewrites."""
 
+from irkit.inspector_web import Texts
 from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.ir import parse
 from irkit.passes import BUILTIN
@@ -20,6 +21,15 @@ def test_the_guilty_pass_and_its_rewrite_are_named() -> None:
     assert [each.rule.rpartition(".")[2] for each in found.rewrites] == ["spoiled"]
     assert found.rewrites[0].place.startswith("verdicts_programs.py:")
     assert any(line.startswith("+") and "99.5" in line for line in found.diff)
+
+
+def test_what_the_rewrite_made_is_printed_as_the_page_prints_it() -> None:
+    made = wrong_trace()
+    found = find_guilty_pass(made, known)
+    assert found.step is not None
+    added = [line[1:] for line in found.diff if line.startswith("+") and line[:3] != "+++"]
+    assert added
+    assert set(added) <= set(Texts(made).lines(found.step, "after"))
 
 
 def test_a_pass_that_is_not_known_here_is_named_all_the_same() -> None:

@@ -43,7 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     (folder / "misbehaving.py").write_text(MODULE)
     (folder / "s.py").write_text(SCRIPT)
     inspection = Inspection(
-        (str(folder / "s.py"),), pass_limits=Limits(seconds=5.0, memory=1 << 28)
+        (str(folder / "s.py"),), pass_limits=Limits(seconds=3.0, memory=1 << 28)
     )
     inspection.open()
     assert inspection.message == ""
@@ -54,7 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("hang", "did not end within 5 s"),
+        ("hang", "did not end within 3 s"),
         ("leak", "needed more than 256 MiB of memory"),
         ("crash", "crashed its process with SIGSEGV"),
     ],

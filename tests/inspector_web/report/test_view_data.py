@@ -63,7 +63,7 @@ def test_it_has_graphs_and_no_machine_code_unless_asked_for(
     page = reported(relu_model(tmp_path), "show=graph")
     page.locator(".box", has_text="relu").first.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#line-details")).to_contain_text("onnx")
+    expect(page.locator("#line-details")).to_contain_text("ONNX node")
     page.click("#menu-button")
     page.select_option("#function", "relu")
     page.keyboard.press("Escape")

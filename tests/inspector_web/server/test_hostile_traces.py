@@ -5,13 +5,14 @@ from pathlib import Path
 from benchmarks.fuzz.malformed_batches import malformed_case
 from benchmarks.fuzz.trace_cases import trace_seeds
 from irkit.inspector_web.load import Inspection
+from tests.draws import few_or_all
 from tests.inspector_web.pages import client_of
 
 
 def test_a_file_cut_off_at_any_byte_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cut.trace"
     data = min(trace_seeds(), key=len)
-    for size in range(0, len(data), 29):
+    for size in range(0, len(data), few_or_all(230, everything=29)):
         path.write_bytes(data[:size])
         inspection = Inspection((str(path),))
         inspection.open()

@@ -12,6 +12,7 @@ from irkit.inspector_web.server.http_server import Server
 from irkit.inspector_web.server.security import new_access_rules
 from tests.inspector_web.browser import Watch, served
 from tests.inspector_web.pages import MATMUL, matmul_trace, opened
+from tests.inspector_web.test_load import until
 
 TOKEN = "t" * 32
 
@@ -84,7 +85,8 @@ def test_a_mistake_in_a_watched_file_is_shown_within_a_second_over_what_is_out_o
         page = watch().page
         page.goto(server.address)
         expect(page.locator("#to")).to_have_text("lower-init-blocks", timeout=30_000)
-        time.sleep(3)  # The next process is started in advance.
+        until(lambda: inspection._next is not None)  # pyright: ignore[reportPrivateUsage]
+        time.sleep(0.5)  # The next process is started in advance.
         path.write_text(MATMUL.replace("for k in", "for 3k in"))
         expect(page.locator("#problem")).to_contain_text("f.irs:4:", timeout=10_000)
         expect(page.locator("#body")).to_have_class("stale")

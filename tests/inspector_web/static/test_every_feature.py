@@ -235,7 +235,7 @@ def test_a_box_of_the_graph_is_clicked(watch: Watch, tmp_path: Path) -> None:
         box = page.locator(".box", has_text="relu").first
         expect(box).to_contain_text("f32 4\u00d74")
         box.click()
-        expect(page.locator("#line-details")).to_contain_text("onnx")
+        expect(page.locator("#line-details")).to_contain_text("ONNX node first/relu in relu")
 
 
 def test_the_source_is_opened_and_the_details_are_hidden_by_keys(page: Page) -> None:

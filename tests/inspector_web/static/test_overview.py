@@ -91,6 +91,23 @@ def test_a_cell_leads_to_the_difference_and_the_title_back(visit: OnPage) -> Non
     expect(page.locator(".matrix")).to_be_visible()
 
 
+def test_a_line_tells_its_node_by_layer_and_shape_and_leads_to_the_graph(
+    watch: Watch, server: Server
+) -> None:
+    page = watch().page
+    page.goto(server.address)
+    page.set_default_timeout(8_000)
+    page.locator(".matrix td[aria-label*='flatten-buffers on block/conv'] i").click()
+    expect(page.locator("#to")).to_have_text("flatten-buffers")
+    page.locator(".row .code.come").last.click()
+    way = page.locator(".origins button")
+    expect(way).to_have_text("conv → relu block/conv [1, 8, 6, 6]")
+    expect(page.locator(".origins")).to_contain_text("ONNX node block/")
+    expect(page.locator(".origins")).not_to_contain_text(".py:")
+    way.press("Enter")
+    expect(page.locator(".box.chosen")).to_have_count(1)
+
+
 def test_the_cells_are_gone_through_by_arrow_keys(visit: OnPage) -> None:
     page = visit()
     page.locator(".matrix td[tabindex='0']").focus()

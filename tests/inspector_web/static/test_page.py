@@ -304,7 +304,7 @@ def test_the_graph_of_a_model_shows_operators_that_lead_to_their_lines(
         expect(box).to_be_visible()
         box.focus()
         page.keyboard.press("Enter")
-        expect(page.locator("#line-details")).to_contain_text("onnx")
+        expect(page.locator("#line-details")).to_contain_text("ONNX node first/relu in relu")
         expect(page.locator("#shows >> text=Code")).to_be_hidden()
 
 

@@ -185,7 +185,7 @@ def test_a_deep_function_is_verified_and_problems_are_bounded() -> None:
         expr = expr + 1
     body: Stmt = store(HALF, expr)
     assert sentences(loop(body)) == []
-    for _ in range(100_000):
+    for _ in range(DEEP):
         body = If(TRUE, body)
     assert sentences(loop(body)) == []
     assert len(sentences(Seq(tuple(store(ONE) for _ in range(1000))))) == 100

@@ -199,7 +199,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "automatic schedules": (
         "irkit.autoschedule.auto_schedule",
         "irkit.autoschedule.inline",
-        "irkit.autoschedule.pointwise",
+        "irkit.autoschedule.pointwise.stencil_rows",
+        "irkit.autoschedule.pointwise.vectors",
         "irkit.autoschedule.reductions",
         "irkit.autoschedule.structure",
         "irkit.autoschedule.threads",

@@ -27,6 +27,8 @@ def test_only_what_won_its_last_two_races_beyond_noise_is_best() -> None:
     assert best_of([won, won])[("t", fingerprint())].values == {"C.rows": 1}
     assert not best_of([won, won, final(1, low=0.9)])
     assert not best_of([final(1, low=0.9), won])
+    assert not best_of([won, final(1, low=1.019)])
+    assert best_of([won, final(1, low=1.021)])
 
 
 def test_who_won_once_is_not_best_however_fast() -> None:

@@ -3,6 +3,7 @@ from random import Random
 
 import pytest
 
+from irkit.autoschedule import Machine
 from irkit.tune import RecordFile, Replay, Residual, Task, task, tune
 from irkit.tune.cost import MIX_VERSION, instruction_mix, mix_row
 from irkit.tune.records import Built, Values
@@ -19,7 +20,7 @@ MIX = instruction_mix(NEST)
 
 @pytest.fixture(scope="module")
 def small() -> Task:
-    return task(product(64, 64, 64))
+    return task(product(64, 64, 64), machine=Machine(vector_bytes=32, vector_registers=16))
 
 
 def built(spills: float) -> Built:

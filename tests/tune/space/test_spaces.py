@@ -1,5 +1,6 @@
 import pickle
 import re
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 
@@ -7,12 +8,15 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.autoschedule import auto_schedule
-from irkit.core import ScheduleError, same
-from irkit.ir import Buffer, PrimFunc, as_int, verify
+from irkit.autoschedule import Machine, auto_schedule
+from irkit.core import Node, ScheduleError, children, same
+from irkit.ir import Block, Buffer, For, PrimFunc, as_int, verify
 from irkit.tune import task
 from irkit.tune.space import crossed, mutated, sampled, started
+from irkit.tune.space.draws import drawn_setting, is_legal
 from irkit.tune.space.moves import estimate
+from irkit.tune.space.spaces import named
+from irkit.tune.space.tile_sketch import TileSketch
 from tests.tune.programs import (
     activated,
     blur,
@@ -177,6 +181,47 @@ def test_a_reduction_computed_again_and_again_is_expected_to_take_longer() -> No
     space = task(chain(32, 16)).space
     usual = estimate(space, {})
     assert estimate(space, {"T.stage": "at 1"}) > estimate(space, {"T.stage": "at 0"}) > usual
+    inside = {"T.stage": "at 2"}
+    (group,) = [each for each in space.groups(inside) if each.name == "T"]
+    assert group.repeated == 16
+    rng = Random(0)
+    for sketch in group.sketches:
+        setting = drawn_setting(sketch, rng)
+        if setting is not None:
+            assert estimate(space, inside | named(group, sketch, setting)) > 4 * usual
+
+
+def test_copies_that_tiles_make_are_expected_as_often_as_they_run() -> None:
+    space, rng, deep = task(product(64, 96, 64), machine=Machine()).space, Random(3), 0
+    (group,) = space.groups({})
+    tile = next(each for each in group.sketches if isinstance(each, TileSketch))
+    plain = {"strip": [-1, 1], "block": [-1, 0]}
+    for _ in range(250):
+        drawn = drawn_setting(tile, rng)
+        if drawn is None or drawn["copy"] < 0 or not is_legal(tile, drawn | plain):
+            continue
+        copy, setting = tile.copies[drawn["copy"]], drawn | plain
+        try:
+            made = space.derive(named(group, tile, setting)).func
+        except ScheduleError:
+            continue
+        ran = runs_of(made.body)[f"C_{copy.buffer}"]
+        expected = (
+            (tile.cycles(setting) - tile.cycles(setting | {"copy": -1})) * setting["lanes"] / 2
+        )
+        assert expected <= 2 * ran
+        deep += setting["fuse"] == 1
+        assert setting["fuse"] < 1 or expected >= ran / 2
+    assert deep > 3
+
+
+def runs_of(stmt: Node, times: int = 1) -> Counter[str]:
+    """Return how often each block runs."""
+    found = Counter({stmt.name: times} if isinstance(stmt, Block) else {})
+    times *= (as_int(stmt.end) or 1) if isinstance(stmt, For) else 1
+    for below in children(stmt):
+        found += Counter() if below.expression else runs_of(below, times)
+    return found
 
 
 def test_one_thread_decides_nothing_about_threads() -> None:

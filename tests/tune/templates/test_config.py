@@ -90,5 +90,14 @@ def test_a_mistake_in_a_template_names_the_knob(define: Any, message: str) -> No
 def test_a_value_that_a_knob_does_not_have_is_refused() -> None:
     with pytest.raises(IRKitError, match="has no value"):
         Config({"x": [-1, 3]}).define_split("x", 8)
-    with pytest.raises(ScheduleError, match="constant extent"):
+    with pytest.raises(ScheduleError, match="constant extent; found Var"):
         Config().define_split("x", te.var("n"))
+
+
+def test_a_reference_to_a_loop_is_told_what_to_pass_instead() -> None:
+    sch = irkit.Schedule(product(8, 8, 8))
+    loop = sch.get_loops(sch.get_block("C"))[0]
+    with pytest.raises(ScheduleError, match="constant extent") as raised:
+        Config().define_split("x", loop)  # pyright: ignore[reportArgumentType]
+    assert "sch.get(loop)" in raised.value.hint
+    Config().define_split("x", sch.get(loop))

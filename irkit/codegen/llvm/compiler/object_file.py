@@ -24,6 +24,19 @@ def assembly(llvm_text: str, target: Target) -> str:
     return machine(complete_target(target)).emit_assembly(optimise(llvm_text, target))
 
 
+def assembly_and_object(llvm_text: str, target: Target) -> tuple[str, bytes]:
+    """Compile a module of LLVM IR once: to assembly, and that to the object file."""
+    completed = complete_target(target)
+    builder = machine(completed)
+    text: str = builder.emit_assembly(optimise(llvm_text, completed))
+    quoted = text.replace("\\", r"\5C").replace('"', r"\22").replace("\n", r"\0A")
+    module = llvm_binding.parse_assembly(
+        f'target triple = "{completed.triple}"\nmodule asm "{quoted}"',
+        llvm_binding.create_context(),
+    )
+    return text, builder.emit_object(module)
+
+
 def optimise(llvm_text: str, target: Target, *, unroll: bool = True) -> Any:
     """Parse, verify and optimise; return llvmlite's module, whose ``str`` is IR text.
 

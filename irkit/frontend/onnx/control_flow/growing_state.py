@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from irkit.core import equal, walk
 from irkit.frontend.onnx.convert.data_dependent import prefix_along
 from irkit.frontend.onnx.convert.shapes.size_kernels import in_room, shape_values
-from irkit.frontend.onnx.known import Dim, add, multiply, subtract
 from irkit.frontend.onnx.limits import GROWN
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, add, multiply, subtract
 from irkit.graph import TensorType, Value
 from irkit.ir import Expr, Var, index
 

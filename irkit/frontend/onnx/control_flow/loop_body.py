@@ -7,8 +7,8 @@ import numpy as np
 
 from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.convert.shapes.size_kernels import shape_values
-from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, subtract
 from irkit.graph import Body, Builder, TensorType, Value, outlined, written_type
 from irkit.ir import as_int, index
 

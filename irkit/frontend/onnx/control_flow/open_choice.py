@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from irkit.core import equal
 from irkit.frontend.onnx.convert.data_dependent import prefix_along
 from irkit.frontend.onnx.convert.shapes.size_kernels import in_room, shape_values
-from irkit.frontend.onnx.known import Dim, larger
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, larger
 from irkit.graph import Builder, TensorType, Value
 from irkit.ir import index
 

@@ -12,10 +12,10 @@ from irkit.frontend.onnx.control_flow.growing_state import LoopState
 from irkit.frontend.onnx.control_flow.loop_body import LoopBody, ScannedInputs
 from irkit.frontend.onnx.control_flow.open_choice import can_join, open_choice
 from irkit.frontend.onnx.convert.shapes.size_kernels import reversed_rows
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.limits import INT64_MAX, MAX_STEPS, UNROLLED
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode, UnknownShape
-from irkit.graph import Builder, TensorType, Value
+from irkit.frontend.sizes import Dim
+from irkit.graph import Builder, TensorType, Value, written_type
 from irkit.ir import as_int
 
 
@@ -103,7 +103,21 @@ def _unrolled(node: OnnxNode, runner: GraphRunner, count: int) -> list[Value]:
         going = bool(node.array_of(again, "condition").reshape(-1)[0])
     if not outputs and len(body.output) > 1 + len(states):
         raise node.fail("it has outputs for each iteration, but runs none")
-    return [*states, *(_stacked(node, each, 0, False) for each in zip(*outputs, strict=True))]
+    rows = list(zip(*outputs, strict=True))
+    for name, each in zip(node.outputs[len(states) :], rows, strict=False):
+        _check_rows(node, name, each)
+    return [*states, *(_stacked(node, each, 0, False) for each in rows)]
+
+
+def _check_rows(node: OnnxNode, name: str, rows: Sequence[Value]) -> None:
+    """Raise ImportFailed unless what each iteration adds to an output is of one type, which ONNX
+    demands."""
+    for at, row in enumerate(rows):
+        if not equal(row.type, rows[0].type):
+            raise node.fail(
+                f"its output {name!r} collects {written_type(rows[0].type)} in iteration 0 and "
+                f"{written_type(row.type)} in iteration {at}; expected one type in all iterations"
+            )
 
 
 def _kept(

@@ -7,11 +7,6 @@ from irkit.frontend.onnx.known.arrays import (
     KnownArrays as KnownArrays,
 )
 from irkit.frontend.onnx.known.sizes import (
-    Dim as Dim,
     KnownSizes as KnownSizes,
-    add as add,
     as_sizes as as_sizes,
-    larger as larger,
-    multiply as multiply,
-    subtract as subtract,
 )

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irkit.core import Attrs, equal, walk
+from irkit.frontend.sizes import Dim, add, divide, larger, multiply, smaller, subtract
 from irkit.graph import TensorType, Value, largest, op_spec
 from irkit.ir import (
-    I64,
-    Add,
     Const,
     Expr,
     Interval,
@@ -20,12 +19,9 @@ from irkit.ir import (
     Var,
     as_int,
     bounds,
-    floordiv,
     maximum,
-    minimum,
 )
 
-Dim = int | Expr
 Sizes = NDArray[Any]
 """An array whose elements are of ``Dim``, or bools that comparisons of them gave."""
 
@@ -67,20 +63,6 @@ class KnownSizes(dict[Value, Sizes]):
             return max(size, 0)
         low = bounds(size, self.ranges).low
         return size if low is not None and low >= 0 else maximum(size, 0)
-
-    def clamped(self, place: Dim, extent: Dim) -> Dim:
-        """Return where a slice of an axis begins or ends: a negative place counts from the end, and
-        one beyond either end is moved to it."""
-        if isinstance(place, int) and place < 0:
-            place = add(extent, place)
-        if isinstance(place, int) and isinstance(extent, int):
-            return max(0, min(place, extent))
-        rest = subtract(extent, place)
-        low = rest if isinstance(rest, int) else bounds(rest, self.ranges).low
-        high = rest if isinstance(rest, int) else bounds(rest, self.ranges).high
-        if high is not None and high <= 0:
-            return extent
-        return self.at_least_0(place if low is not None and low >= 0 else _smaller(place, extent))
 
     def limit(self, dim: Dim, is_hidden: Callable[[Var], bool]) -> Dim:
         """Return the most that a size is, without those dimensions that the run finds and that are
@@ -143,45 +125,7 @@ def _computed(operator: str, args: Sequence[NDArray[Any]], attrs: Attrs) -> Size
     return found.reshape(a.shape)
 
 
-def add(a: Dim, b: Dim) -> Dim:
-    """Add sizes, without zeros; a constant comes last."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    if isinstance(a, int):
-        return add(b, a)
-    if isinstance(b, int):
-        return a if b == 0 else a + b if b > 0 else a - -b
-    return a + b
-
-
-def subtract(a: Dim, b: Dim) -> Dim:
-    if isinstance(b, int):
-        return add(a, -b)
-    if isinstance(a, Expr) and equal(a, b):
-        return 0
-    if isinstance(a, Expr):
-        # (p + s) - p, as a model with a cache computes it.
-        parts = _terms(a)
-        same = next((at for at, part in enumerate(parts) if equal(part, b)), None)
-        if same is not None:
-            rest: Dim = 0
-            for part in (*parts[:same], *parts[same + 1 :]):
-                rest = add(rest, part)
-            return rest
-    return Const(a, I64) - b if isinstance(a, int) else a - b
-
-
-def multiply(a: Dim, b: Dim) -> Dim:
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if isinstance(a, int):
-        return multiply(b, a)
-    if isinstance(b, int):
-        return a if b == 1 else 0 if b == 0 else a * b
-    return a * b
-
-
-def _divide(a: Dim, b: Dim) -> Dim | None:
+def _divided(a: Dim, b: Dim) -> Dim | None:
     """Divide; the model rounds towards 0, and sizes round down: equal unless one is negative."""
     if not isinstance(b, int) or b <= 0 or (isinstance(a, int) and a < 0):
         return None
@@ -189,7 +133,7 @@ def _divide(a: Dim, b: Dim) -> Dim | None:
         return a // b
     if any(isinstance(node, (Sub, Max, Min)) for node in walk(a, Expr)):
         return None
-    return a if b == 1 else floordiv(a, b)
+    return divide(a, b)
 
 
 def _equal(a: Dim, b: Dim) -> Dim | None:
@@ -203,28 +147,12 @@ def _equal(a: Dim, b: Dim) -> Dim | None:
     return 1 if equal(a, b) else None
 
 
-def _smaller(a: Dim, b: Dim) -> Dim:
-    return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)
-
-
-def larger(a: Dim, b: Dim) -> Dim:
-    """Return the larger of two sizes."""
-    return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
-
-
-def _terms(expr: Expr) -> list[Expr]:
-    """Return the terms of a sum."""
-    if not isinstance(expr, Add):
-        return [expr]
-    return [*_terms(expr.a), *_terms(expr.b)]
-
-
 _ARITHMETIC = {
     "add": add,
     "subtract": subtract,
     "multiply": multiply,
-    "divide": _divide,
+    "divide": _divided,
     "equal": _equal,
-    "minimum": _smaller,
+    "minimum": smaller,
     "maximum": larger,
 }

@@ -143,9 +143,9 @@ def _normalised(
 def _group_norm(node: AtenNode) -> tuple[TensorExpr, ...]:
     x, weight, bias = node.tensor(0), node.optional(1), node.optional(2)
     groups = node.whole(6)
-    parts = x.reshape(x.extent(0), groups, -1)
+    parts = node.reshaped(x, node.dims(x)[0], groups, -1)
     found, mean, inverse = _normalised(parts, (2,), float(node.number(7)))
-    found, each = found.reshape(*x.shape), (-1, *(1,) * (x.rank - 2))
+    found, each = node.reshaped(found, *node.dims(x)), (-1, *(1,) * (x.rank - 2))
     found = found if weight is None else found * weight.reshape(*each)
     found = found if bias is None else found + bias.reshape(*each)
     return found, mean.reshape(-1, groups), inverse.reshape(-1, groups)

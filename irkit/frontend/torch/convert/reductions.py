@@ -1,13 +1,13 @@
 """Reductions along axes."""
 
 import math
+from functools import reduce
 
-import numpy as np
-
+from irkit.frontend.sizes import Dim, multiply
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.frontend.torch.convert.elementwise import truth
-from irkit.graph import TensorExpr
-from irkit.ir import as_int, numpy_dtype
+from irkit.graph import TensorExpr, constant
+from irkit.ir import as_dtype, as_int
 
 
 def _axes(node: AtenNode, x: TensorExpr, at: int = 1) -> tuple[int, ...]:
@@ -81,9 +81,14 @@ def _variance(node: AtenNode) -> tuple[TensorExpr, TensorExpr]:
     correction = node.number(2, "correction", 1) if "correction" in node.node.kwargs else 1
     mean = x.mean(*axes, keepdims=True)
     away = x - mean
-    count = int(np.prod([x.extent(axis) for axis in axes]))
+    one: Dim = 1
+    count = reduce(multiply, [node.dims(x)[axis] for axis in axes], one)
     total = (away * away).sum(*axes, keepdims=keepdims)
-    return total / float(max(count - correction, 0)), mean if keepdims else x.mean(*axes)
+    if isinstance(count, int):
+        rest = constant(float(max(count - correction, 0)), x.dtype)
+    else:
+        rest = apply("maximum", node.number_of(count, x.dtype) - float(correction), 0.0)
+    return total / rest, mean if keepdims else x.mean(*axes)
 
 
 def _cumsum(node: AtenNode) -> TensorExpr:
@@ -92,9 +97,10 @@ def _cumsum(node: AtenNode) -> TensorExpr:
     if not x.rank:
         return x
     axis = node.axis(1, "dim", x.rank)
-    triangle = np.tri(x.extent(axis)).astype(numpy_dtype(x.dtype))
+    place = node.counted(0, node.dims(x)[axis], 1, as_dtype("i64"))
+    triangle = apply("less_equal", place.reshape(-1, 1), place).cast(x.dtype)
     order = [at for at in range(x.rank) if at != axis] + [axis]
-    found = apply("matmul", x.transpose(*order), triangle.T)
+    found = apply("matmul", x.transpose(*order), triangle)
     return found.transpose(*(order.index(at) for at in range(x.rank)))
 
 

@@ -1,15 +1,14 @@
 """Operators that move elements: shapes, slices, joins, look-ups; and those that make tensors."""
 
 from collections.abc import Sequence
-from math import prod
-from typing import cast
 
 import numpy as np
 
 from irkit.core import equal
+from irkit.frontend.sizes import add, divide, multiply, subtract
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.graph import TensorExpr, constant
-from irkit.ir import Expr, as_int, index, numpy_dtype
+from irkit.ir import I64, Expr, as_int, index, numpy_dtype
 
 
 def _view(node: AtenNode) -> TensorExpr:
@@ -57,39 +56,6 @@ def _unsqueeze(node: AtenNode) -> TensorExpr:
     return apply("expand_dims", x, axes=(node.axis(1, "dim", x.rank + 1),))
 
 
-def _slice(node: AtenNode) -> TensorExpr:
-    x = node.tensor(0)
-    axis, step = node.axis(1, "dim", x.rank, 0), node.whole(4, "step", 1)
-    begin, end = node.given(2, "start"), node.given(3, "end")
-    begin = 0 if begin is None else begin
-    is_whole = end is None or as_int(end) == 2**63 - 1 or equal(index(end), x.dims[axis])
-    if begin == 0 and step == 1 and is_whole:
-        return x
-    last = x.extent(axis) if end is None else as_int(end)
-    if not isinstance(begin, int) or last is None:
-        raise node.fail("its bounds are symbolic")
-    return apply("slice", x, begins=(begin,), ends=(last,), strides=(step,), axes=(axis,))
-
-
-def _select(node: AtenNode) -> TensorExpr:
-    x = node.tensor(0)
-    return x[(*(slice(None),) * node.axis(1, "dim", x.rank), node.whole(2, "index"))]
-
-
-def _split(node: AtenNode) -> tuple[TensorExpr, ...]:
-    x, axis = node.tensor(0), node.axis(2, "dim", node.tensor(0).rank, 0)
-    sizes = node.given(1)
-    if isinstance(sizes, int):
-        extent = x.extent(axis)
-        sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
-    before, found = (slice(None),) * axis, list[TensorExpr]()
-    begin = 0
-    for size in cast("list[int]", sizes):
-        found.append(x[(*before, slice(begin, begin + size))])
-        begin += size
-    return tuple(found)
-
-
 def _cat(node: AtenNode) -> TensorExpr:
     parts = [node.cast(each, node.dtype) for each in node.tensors(0)]
     # PyTorch leaves out what has one axis and no elements.
@@ -99,17 +65,25 @@ def _cat(node: AtenNode) -> TensorExpr:
 
 
 def _repeat(node: AtenNode) -> TensorExpr:
-    x, times = node.tensor(0), node.wholes(1)
+    x, times = node.tensor(0), node.extents(1)
     x = apply("expand_dims", x, axes=range(len(times) - x.rank)) if len(times) > x.rank else x
     for axis, count in enumerate(times):
-        x = apply("concat", *[x] * count, axis=axis) if count != 1 else x
+        if isinstance(count, int):
+            x = apply("concat", *[x] * count, axis=axis) if count != 1 else x
+        else:
+            x = _repeated(node, x, count, axis)
     return x
 
 
-def _flip(node: AtenNode) -> TensorExpr:
-    x = node.tensor(0)
-    axes = {axis % x.rank for axis in node.wholes(1)}
-    return x[tuple(slice(None, None, -1 if at in axes else None) for at in range(x.rank))]
+def _repeated(node: AtenNode, x: TensorExpr, count: Expr, axis: int) -> TensorExpr:
+    """Repeat along an axis as often as a dimension says."""
+    dims = node.dims(x)
+    wide = apply("expand_dims", x, axes=(axis,))
+    codes, likes = node.coded([*dims[:axis], count, *dims[axis:]])
+    wide = apply("broadcast_to", wide, *likes, shape=codes)
+    total = multiply(count, dims[axis])
+    codes, likes = node.coded([*dims[:axis], total, *dims[axis + 1 :]], holes=1)
+    return apply("reshape", wide, *likes, shape=codes)
 
 
 def _pad(node: AtenNode) -> TensorExpr:
@@ -133,14 +107,18 @@ def _index_select(node: AtenNode) -> TensorExpr:
 def _gather(node: AtenNode) -> TensorExpr:
     """Take the element at an index along an axis, for each place of the index."""
     x, index = node.tensor(0), node.tensor(2)
-    axis, shape = node.axis(1, "dim", x.rank), x.shape
-    strides = [prod(shape[at + 1 :]) for at in range(x.rank)]
-    flat = index.cast("i64") * strides[axis]
-    for at in range(x.rank):
-        if at != axis:
-            places = np.arange(index.extent(at)) * strides[at]
-            flat = flat + places.reshape([-1 if each == at else 1 for each in range(x.rank)])
+    axis, dims = node.axis(1, "dim", x.rank), node.dims(x)
+    flat = constant(0, "i64")
+    for at, extent in enumerate(dims):
+        column = index.cast("i64") if at == axis else _column(node, index, at)
+        flat = flat * node.number_of(extent, I64) + column
     return apply("take", x.reshape(-1), flat, axis=0)
+
+
+def _column(node: AtenNode, index: TensorExpr, axis: int) -> TensorExpr:
+    """Count along an axis of a tensor of indices."""
+    places = node.counted(0, node.dims(index)[axis], 1, I64)
+    return places.reshape(*(-1 if at == axis else 1 for at in range(index.rank)))
 
 
 def _index(node: AtenNode) -> TensorExpr:
@@ -152,15 +130,15 @@ def _index(node: AtenNode) -> TensorExpr:
     indices: list[TensorExpr] = [given[at] for at in axes]
     if any(each.dtype.is_bool for each in indices):
         raise node.fail("a mask decides the shape of its result")
-    first, shape = axes[0], x.shape
+    first, dims = axes[0], node.dims(x)
     if len(axes) == 1:
         return apply("take", x, indices[0], axis=first)
     flat = constant(0, "i64")
     for at, each in zip(axes, indices, strict=True):
-        wide = each.cast("i64")
-        front = apply("where", apply("less", wide, 0), wide + shape[at], wide)
-        flat = flat * shape[at] + front
-    joined = x.reshape(*shape[:first], -1, *shape[first + len(axes) :])
+        wide, extent = each.cast("i64"), node.number_of(dims[at], I64)
+        front = apply("where", apply("less", wide, 0), wide + extent, wide)
+        flat = flat * extent + front
+    joined = node.reshaped(x, *dims[:first], -1, *dims[first + len(axes) :])
     return apply("take", joined, flat, axis=first)
 
 
@@ -183,9 +161,19 @@ def _full_like(node: AtenNode) -> TensorExpr:
 
 
 def _arange(node: AtenNode) -> TensorExpr:
+    if any(isinstance(node.given(at, name), Expr) for at, name in ((0, "start"), (1, "end"))):
+        return _open_range(node)
     begin, end = node.number(0, "start"), node.number(1, "end")
     step = node.number(2, "step", 1)
     return constant(np.arange(begin, end, step).astype(numpy_dtype(node.dtype)))
+
+
+def _open_range(node: AtenNode) -> TensorExpr:
+    """Count between sizes, of which one is only known at a call."""
+    begin, end, step = node.size(0, "start", 0), node.size(1, "end", 0), node.whole(2, "step", 1)
+    span = subtract(end, begin) if step > 0 else subtract(begin, end)
+    count = divide(add(span, abs(step) - 1), abs(step))
+    return node.counted(begin, node.declared_or(count), step, node.dtype)
 
 
 def _scalar_tensor(node: AtenNode) -> TensorExpr:
@@ -199,7 +187,8 @@ def _copied(node: AtenNode) -> TensorExpr:
 
 def _copy(node: AtenNode) -> TensorExpr:
     x, source = node.tensor(0), node.cast(node.tensor(1), node.dtype)
-    return apply("broadcast_to", source, shape=x.shape)
+    codes, likes = node.coded(node.dims(x))
+    return apply("broadcast_to", source, *likes, shape=codes)
 
 
 SHAPES: dict[str, Convert] = {
@@ -211,21 +200,16 @@ SHAPES: dict[str, Convert] = {
     "transpose": _transpose,
     "squeeze": _squeeze,
     "unsqueeze": _unsqueeze,
-    "slice": _slice,
-    "select": _select,
-    "split_with_sizes": _split,
-    "split": _split,
     "cat": _cat,
     "repeat": _repeat,
-    "flip": _flip,
     "constant_pad_nd": _pad,
     "embedding": _embedding,
     "index_select": _index_select,
     "gather": _gather,
     "index": _index,
     "full": _full,
-    "zeros": lambda node: _filled(node, node.wholes(0), 0),
-    "ones": lambda node: _filled(node, node.wholes(0), 1),
+    "zeros": lambda node: _filled(node, node.extents(0), 0),
+    "ones": lambda node: _filled(node, node.extents(0), 1),
     "full_like": _full_like,
     "zeros_like": lambda node: apply("full_like", _copied(node), value=0),
     "ones_like": lambda node: apply("full_like", _copied(node), value=1),

@@ -1,25 +1,28 @@
 """Operators that replace a part of a tensor: what PyTorch makes of assignments to slices."""
 
-from math import prod
+from functools import reduce
 
 import numpy as np
 
+from irkit.frontend.sizes import sliced
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.graph import TensorExpr, constant, same_shape
-from irkit.ir import as_int
+from irkit.ir import I64
 
 
 def _slice_scatter(node: AtenNode) -> TensorExpr:
     """Put a tensor in place of a slice."""
     x, part = node.tensor(0), node.tensor(1)
     axis, step = node.axis(2, "dim", x.rank, 0), node.whole(5, "step", 1)
-    extent, end = as_int(x.dims[axis]), node.given(4, "end")
     if same_shape(x.dims, part.dims) and step == 1 and not node.given(3, "start"):
         return part
-    if extent is None:
-        raise node.fail(f"axis {axis} is symbolic")
-    begin, end, step = slice(node.given(3, "start"), end, step).indices(extent)
-    return _stored(x, np.arange(begin, max(begin, end), step), part, axis)
+    begin, end = node.size(3, "start", 0), node.size(4, "end", (1 << 63) - 1)
+    window = sliced(begin, end, step, node.dims(x)[axis], node.source.ranges(0))
+    if not isinstance(window.begin, int) or not isinstance(window.count, int):
+        # As many as the rows that are stored, which is what PyTorch says of the slice.
+        places = node.counted(window.begin, node.dims(part)[axis], step, I64)
+        return apply("scatter", x, places.reshape(-1, 1), part, axis=axis)
+    return _stored(x, window.begin + np.arange(window.count) * step, part, axis)
 
 
 def _select_scatter(node: AtenNode) -> TensorExpr:
@@ -56,13 +59,13 @@ def _index_put(node: AtenNode) -> TensorExpr:
     if any(each.dtype.is_bool for each in indices):
         raise node.fail("a mask decides how many elements it stores")
     first, last = axes[0], axes[-1] + 1
-    shape = np.broadcast_shapes(*(each.shape for each in indices))
-    columns = [apply("broadcast_to", each.cast("i64"), shape=shape) for each in indices]
+    joined = reduce(lambda a, b: apply("add", a, b), [each.cast("i64") for each in indices])
+    shape, dims = node.dims(joined), node.dims(x)
+    columns = [node.broadcast(each.cast("i64"), *shape) for each in indices]
     flat = [each.reshape(-1, 1) for each in columns]
     places = flat[0] if len(flat) == 1 else apply("concat", *flat, axis=1)
-    # An extent of -1 is that of the argument, which must then have it.
-    wide = apply("broadcast_to", rows, shape=(*x.shape[:first], *shape, *x.shape[last:]))
-    wide = wide.reshape(*x.shape[:first], prod(shape), *x.shape[last:])
+    wide = node.broadcast(rows, *dims[:first], *shape, *dims[last:])
+    wide = node.reshaped(wide, *dims[:first], -1, *dims[last:])
     return apply("scatter", x, places, wide, axis=first)
 
 

@@ -224,8 +224,10 @@ export class DiffView {
     if (!note) return;
     await this.chunks?.finish();
     const plain = (text) => text.replace(/\s+/g, "");
-    const row = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")].find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
-    row?.after(note.element);
+    const rows = [...this.view.querySelectorAll(".row:is(.changed, .both, .added)")];
+    const row = rows.find((each) => note.lines.includes(plain(each.querySelector(".code.come")?.textContent.replace(/^\+/, "") ?? "")));
+    // Names can be printed otherwise where the rewrite alone was tried, and what it removed has no line.
+    (row ?? rows[0] ?? this.view.querySelector(".row.removed"))?.after(note.element);
   }
 
   // Mark rows that have come into view.
@@ -290,7 +292,7 @@ function nextNative(rows, ahead, chosen) {
 
 // A digest is shown by its first letters, and copied whole.
 function shortDigests(text) {
-  return text.replace(/&quot;([0-9a-f]{8})([0-9a-f]{56})&quot;/g, (_, head, rest) => `&quot;${head}…&quot;</span><button type="button" class="copy" tabindex="-1" data-copy="${head}${rest}" aria-label="Copy the digest" title="Copy the digest">⧉</button><span class="s">`);
+  return text.replace(/&quot;([0-9a-f]{8})([0-9a-f]{56})&quot;/g, (_, head, rest) => `&quot;${head}…&quot;</span><button type="button" class="copy" tabindex="-1" data-copy="${head}${rest}" aria-label="Copy the digest" title="Copy the digest"></button><span class="s">`);
 }
 
 function numberHtml(line) {

@@ -47,10 +47,13 @@ export class Edit {
     this.reset = el("button", { type: "button", onclick: () => { this.given.now[this.kind] = this.original; this.fillText(); this.check(); } }, "Reset");
     const kinds = Object.entries(KINDS).map(([kind, name]) => el("button", { type: "button", "data-kind": kind, onclick: () => { this.kind = kind; this.fillText(); this.check(); } }, name));
     this.kinds = el("div", { class: "segments", role: "group", "aria-label": "What to edit", hidden: !this.given.before.schedule }, ...kinds);
-    const left = page.steps.filter((row) => row.index > this.step).length;
+    // A step on a whole module is followed by those on its functions.
+    const isWhole = !page.run.steps[this.step].function;
+    const left = page.run.steps.filter((row) => row.index > this.step && (isWhole || row.function === page.place.fn)).length;
+    const many = isWhole ? plural(left, "step on its functions comes", "steps on its functions come") : plural(left, "pass comes", "passes come");
     this.box = el("div", { class: "view-box rerun edit" },
       el("div", { class: "plan-top" }, el("h2", {}, `After ${page.run.steps[this.step].name}`), this.said, this.kinds, this.reset, this.go, this.status),
-      el("p", { class: "edit-why" }, `${plural(left, "pass", "passes")} come after it. The new run stands beside this one, and is checked against it.`), this.area);
+      el("p", { class: "edit-why" }, `${many} after it. The new run stands beside this one, and is checked against it.`), this.area);
     this.fillText();
     this.mark("", "Nothing changed yet");
   }

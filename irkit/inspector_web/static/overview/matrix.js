@@ -8,20 +8,20 @@ const LEVELS = [4, 16, 64];
 
 export class Matrix {
   // `kernels` have name and label; `rows` are the steps on them.
-  constructor(kernels, rows, { verdictOf, onStep, onKernel }) {
+  constructor(kernels, rows, { verdictOf, onStep, onKernel, title }) {
     Object.assign(this, { verdictOf, onStep, onKernel });
     this.columns = phasesOf(rows).flatMap((phase) => phase.passes.map((bar, at) => ({ ...bar, begins: at === 0 })));
     this.labels = new Map(kernels.map((each) => [each.name, each.label]));
     this.cells = new Map();
     this.said = el("p", { class: "matrix-said", role: "status" });
-    this.table = el("table", { class: "matrix", role: "grid", "aria-label": "Passes by kernel" }, this.widths(), this.head(), el("tbody", {}, ...kernels.map((each) => this.kernelRow(each))));
+    this.table = el("table", { class: "matrix", role: "grid", "aria-label": title }, this.widths(), this.head(), el("tbody", {}, ...kernels.map((each) => this.kernelRow(each))));
     this.table.addEventListener("click", (event) => this.clicked(event));
     this.table.addEventListener("keydown", (event) => this.key(event));
     for (const kind of ["mouseover", "focusin"]) this.table.addEventListener(kind, (event) => this.tell(event.target.closest?.("td[data-step]")));
     const first = this.table.querySelector("td[data-step]");
     if (first) first.tabIndex = 0;
     this.element = el("section", { class: "card", "aria-labelledby": "matrix-title" },
-      el("header", {}, el("h2", { id: "matrix-title" }, "Passes by kernel"), el("small", {}, "stronger: more lines changed"), legend()),
+      el("header", {}, el("h2", { id: "matrix-title" }, title), el("small", {}, "stronger: more lines changed"), legend()),
       el("div", { class: "matrix-box", tabindex: -1 }, this.table), this.said);
     this.tell(null);
   }

@@ -41,7 +41,7 @@ export class OverviewPage {
       const info = { operators: [], nodes: [], shape: "", calls: 0, flops: 0, bytes: 0, ...known.get(name), name };
       return { ...info, rows, label: labels.get(name), title: [name, ...info.nodes].join(", "), ms: rows.reduce((sum, row) => sum + row.ms, 0) };
     });
-    const given = { verdictOf: (row) => this.page.verdictOf(row), onStep: (step) => moves.goStep(step), onKernel: (name) => moves.goKernel(name) };
+    const given = { verdictOf: (row) => this.page.verdictOf(row), onStep: (step) => moves.goStep(step), onKernel: (name) => moves.goKernel(name), title: this.page.isText ? "Passes by function" : "Passes by kernel" };
     this.matrix = new Matrix(this.kernels, this.page.isText ? whatChanged(loops) : loops, given);
     this.table = new KernelTable(this.kernels, given);
     this.alarm = el("div", { class: "alarm-place" });

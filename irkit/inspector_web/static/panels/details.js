@@ -11,12 +11,8 @@ function table(rows) {
 }
 
 export class Details {
-  constructor({ onLine, onStep, editor, kernelsAt, onKernel }) {
-    this.editor = editor;
-    this.onLine = onLine;
-    this.onStep = onStep;
-    this.kernelsAt = kernelsAt;
-    this.onKernel = onKernel;
+  constructor(given) {
+    Object.assign(this, given);
     this.box = byId("details");
     this.line = el("div", { id: "line-details" });
     this.pass = el("div", { id: "pass-details" });
@@ -61,9 +57,20 @@ export class Details {
     return part(plural(info.remarks.length + info.more_remarks, "remark"), el("ul", { class: "remarks" }, ...items), more);
   }
 
-  // The ways from a line of the user's source to the kernels that compute it.
-  kernelsPart(place) {
-    const names = place ? this.kernelsAt(place) : [];
+  // One origin of a line, in the user's words: an ONNX node with the layer and the shape, and ways to the
+  // graph and to the kernels that compute it.
+  originPart([kind, origin, place]) {
+    const kernel = this.chosen();
+    const isNode = kind === "onnx";
+    const words = isNode && kernel?.nodes?.includes(origin) ? [...new Set([kernel.operators.join(" → "), this.labelOf(kernel.name), kernel.shape])].filter(Boolean).join(" ") : "";
+    const own = words ? el("button", { type: "button", class: "link", title: "Its group in the graph (G)", onclick: () => this.onGraph(kernel.name) }, words) : null;
+    const said = isNode ? [own ? " ONNX node " : el("b", {}, "ONNX node "), own ? el("code", {}, origin) : origin] : [el("b", {}, kind), ` ${origin}`];
+    return el("li", {}, own, ...said, " ", place ? el("code", {}, place) : null, ...(own ? [] : this.kernelsPart(isNode ? origin : "", place)));
+  }
+
+  // The ways from a node, or a line of the user's source, to the kernels that compute it.
+  kernelsPart(node, place) {
+    const names = this.kernels().filter((each) => (node && each.nodes?.includes(node)) || (place && each.sources?.includes(place))).map((each) => each.name);
     return names.flatMap((name, at) => [at ? ", " : " in ", el("button", { type: "button", class: "link", title: "Open this kernel", onclick: () => this.onKernel(name) }, name)]);
   }
 
@@ -72,7 +79,7 @@ export class Details {
     const who = info.step < 0
       ? "There from the start; no pass has changed it."
       : el("span", {}, el("button", { type: "button", class: "link", title: info.step_name, onclick: () => this.onStep(info.step) }, `${info.step} ${info.step_name.split("{")[0]}`));
-    const origins = info.origins.map(([kind, origin, place]) => el("li", {}, el("b", {}, kind), ` ${origin} `, place ? el("code", {}, place) : null, ...this.kernelsPart(place)));
+    const origins = info.origins.map((each) => this.originPart(each));
     return fill(this.line,
       el("div", { class: "line-head" }, el("h2", {}, `Line ${name.slice(1)} ${name[0] === "L" ? "before" : "after"}`), el("pre", { class: "chosen-line", tabindex: 0 }, info.code)),
       part("Comes from", origins.length ? el("ol", { class: "origins" }, ...origins) : el("p", {}, info.unread ? `Its function has ${plural(info.unread, "node")} that are not read yet: too many to read for one line.` : "Nothing is known of its origin.")),
@@ -86,7 +93,7 @@ function rulesPart(info) {
   const repeated = info.rules.some((each) => each.rounds);
   const head = ["rule", "hits", "ms", ...(repeated ? ["rounds"] : [])];
   const rows = info.rules.map((each) => el("tr", {},
-    el("th", { scope: "row" }, each.rule),
+    el("th", { scope: "row" }, each.rule.replaceAll("<locals>.", "")),
     el("td", {}, each.hits.toLocaleString("en")),
     el("td", {}, each.ms ? each.ms.toFixed(2) : "-"),
     repeated ? el("td", {}, each.rounds ? each.rounds.toLocaleString("en") : "-") : null));

@@ -98,7 +98,7 @@ export class PassList {
     for (const [step, item] of this.items) {
       const known = verdicts.get(step);
       item.querySelector(".badge")?.remove();
-      if (known && known.status !== "idle") item.querySelector(".name").append(made(known));
+      if (known && known.status !== "idle") item.querySelector(".name").append(" ", made(known));
     }
   }
 

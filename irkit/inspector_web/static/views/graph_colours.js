@@ -87,5 +87,5 @@ export async function graphColours(source, given, kernels) {
 }
 
 function legendOf(entries) {
-  return el("p", { class: "graph-legend" }, ...entries.flatMap(([band, said]) => [el("i", { class: `band-${band}`, "aria-hidden": "true" }), el("span", {}, said)]));
+  return el("p", { class: "graph-legend" }, ...entries.map(([band, said]) => el("span", {}, el("i", { class: `band-${band}`, "aria-hidden": "true" }), said)));
 }

@@ -76,7 +76,7 @@ function boxOf(box, first, { line, onLine, onKernel, onFold, kernels, paint, box
   const type = box.type ?? "";
   const below = words ? `${sign} ${words}`.trim() : box.times ? used : type || used;
   const times = box.times ? `× ${box.times}` : "";
-  const beside = times || (type && used && box.label.length + used.length < 20 ? used : "");
+  const beside = times || (type && used && 7.5 * box.label.length + 6.6 * used.length < BOX.width - 30 ? used : "");
   const way = box.times ? "; press to open" : kernel ? `; kernel ${kernel}, press again to open it` : "";
   const isChosen = wanted ? holds(box, wanted) : Boolean(at) && at === line;
   const made = svg("g", { class: `box ${box.kind}${isChosen ? " chosen" : ""}`, "data-key": box.key, "data-label": [box.label, ...(box.inside ?? [])].join(" ").toLowerCase(), tabindex: 0, role: "button", "aria-label": [box.label, times, type, used, told, words].filter(Boolean).join(" ") },
@@ -169,8 +169,11 @@ class GraphWindow {
       this.moving = setTimeout(() => this.settle(), 200);
       this.cull(width / scale, height / scale);
       this.moved.style.transform = `translate(${-x * scale}px, ${-y * scale}px) scale(${scale})`;
-      this.seen.style.transform = `translate(${this.mapLeft + x * mapScale}px, ${y * mapScale}px)`;
-      const seen = [width, height].map((each) => `${(each / scale) * mapScale}px`);
+      // What is beyond the graph is not on its map.
+      const [left, top] = [this.mapLeft + x * mapScale, y * mapScale];
+      const [begin, above] = [Math.max(0, left), Math.max(0, top)];
+      this.seen.style.transform = `translate(${begin}px, ${above}px)`;
+      const seen = [Math.min(MAP.width - 2, left + (width / scale) * mapScale) - begin, Math.min(MAP.height - 2, top + (height / scale) * mapScale) - above].map((each) => `${Math.max(2, each)}px`);
       if (seen[0] !== this.seen.style.width || seen[1] !== this.seen.style.height) [this.seen.style.width, this.seen.style.height] = seen;
     });
   }

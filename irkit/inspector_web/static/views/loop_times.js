@@ -25,7 +25,7 @@ function loopTable({ message, loops, plain, timed, calls, step, sizes }, given) 
     const name = el("button", { type: "button", class: "link", title: `Line ${loop.line} after ${last.name}`, onclick: () => given.onLastLine(step, `R${loop.line}`) }, loop.var);
     const cell = el("th", { scope: "row" }, name, el("small", {}, ` ${loop.kind}, line ${loop.line}`));
     cell.style.paddingLeft = `${8 + 16 * loop.depth}px`;
-    return el("tr", {}, cell, el("td", {}, percent(loop.seconds / timed)), el("td", {}, percent(loop.own / timed)),
+    return el("tr", {}, cell, el("td", {}, percent(Math.min(1, loop.seconds / timed))), el("td", {}, percent(Math.min(1, loop.own / timed))),
       el("td", { "aria-hidden": "true" }, el("span", { class: "track" }, bar)),
       el("td", {}, micros(loop.seconds * 1e6)), el("td", {}, Math.round(loop.iterations).toLocaleString("en")), el("td", {}, loop.iterations ? micros((loop.seconds / loop.iterations) * 1e6) : "–"));
   });

@@ -119,11 +119,12 @@ function ruleTable(rules, chosen) {
   if (!rules.length) return null;
   const known = new Set(chosen?.of.flatMap((state) => state.rules) ?? []);
   const name = (rule) => rule.replaceAll("<locals>.", "");
+  const broken = (text) => text.split(".").flatMap((part, at) => (at ? [".", el("wbr"), part] : [part]));
   const rows = rules.map((each) => {
     const text = name(each.rule);
     const label = known.has(text)
-      ? el("button", { type: "button", class: "link", "aria-pressed": String(chosen.rule === text), onclick: () => chosen.choose(text) }, text)
-      : text;
+      ? el("button", { type: "button", class: "link", "aria-pressed": String(chosen.rule === text), onclick: () => chosen.choose(text) }, ...broken(text))
+      : el("span", {}, ...broken(text));
     return el("tr", {}, el("th", { scope: "row" }, label), el("td", {}, each.hits.toLocaleString("en")), el("td", {}, each.ms ? milliseconds(each.ms) : "–"));
   });
   return el("table", { class: "rule-table" },

@@ -6,7 +6,8 @@ import { svg } from "./graph_picture.js";
 
 const SIZE = { width: 640, height: 300, left: 56, right: 16, top: 16, bottom: 36 };
 
-const rate = (perSecond, unit) => (perSecond >= 1e12 ? `${(perSecond / 1e12).toPrecision(2)} T${unit}` : perSecond >= 1e9 ? `${(perSecond / 1e9).toPrecision(3)} G${unit}` : `${(perSecond / 1e6).toPrecision(3)} M${unit}`);
+const rounded = (number, digits) => Number(number.toPrecision(digits));
+const rate = (perSecond, unit) => (perSecond >= 1e12 ? `${rounded(perSecond / 1e12, 2)} T${unit}` : perSecond >= 1e9 ? `${rounded(perSecond / 1e9, 3)} G${unit}` : `${rounded(perSecond / 1e6, 3)} M${unit}`);
 
 // Points that have a place: kernels with float operations and a time.
 const placed = (kernels) => kernels.filter((each) => each.flops && each.bytes && each.micros)

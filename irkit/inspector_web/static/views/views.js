@@ -67,7 +67,7 @@ function nestTable(page, { onLine }) {
   const rows = page.rows.map((change) => nestRow(change, onLine));
   return el("div", { class: "view-box" },
     el("table", { class: "nest" },
-      el("caption", {}, `The loop nest of ${page.function}: ± changed, + added, − removed${page.more ? `; ${page.more.toLocaleString("en")} more rows are not shown` : ""}`),
+      el("caption", {}, el("span", {}, `The loop nest of ${page.function}: ± changed, + added, − removed${page.more ? `; ${page.more.toLocaleString("en")} more rows are not shown` : ""}`)),
       el("thead", {}, el("tr", {}, ...head.map((title) => el("th", { scope: "col" }, title || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, ...rows)));
 }

@@ -10,6 +10,7 @@ from onnx.reference import ReferenceEvaluator
 import irkit
 from irkit.codegen import Repeat
 from irkit.core import IRKitError
+from irkit.frontend.onnx import import_onnx
 from irkit.runtime import Model
 
 F, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -147,3 +148,27 @@ def test_a_scan_of_any_number_of_slices() -> None:
     compiled = irkit.compile(scan_model("n", 0, 0, 1), shapes={"table": (3, "n in 1..200")})
     for steps in (1, 2, 33, 200):
         check_scan(compiled, steps, 0, 0, 1)
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_rows_of_different_shapes_are_refused_by_loop_output_and_iteration(count: int) -> None:
+    nodes = [
+        make_node("Reshape", ["i", "one"], ["number"]),
+        make_node("Add", ["number", "one"], ["end"]),
+        make_node("Slice", ["x", "zero", "end"], ["row"]),
+        make_node("Identity", ["c"], ["again"]),
+    ]
+    inputs = [info("i", TensorProto.INT64, []), info("c", TensorProto.BOOL, [])]
+    outputs = [info("again", TensorProto.BOOL, []), info("row", TensorProto.FLOAT, None)]
+    body = helper.make_graph(nodes, "body", inputs, outputs)
+    made = {"one": np.array([1]), "zero": np.array([0]), "count": np.array(count)}
+    graph = helper.make_graph(
+        [make_node("Loop", ["count", ""], ["rows"], name="growing", body=body)],
+        "rows",
+        [info("x", TensorProto.FLOAT, [30])],
+        [info("rows", TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(array, name) for name, array in made.items()],
+    )
+    message = r"'growing': its output 'rows' collects f32\[1\] in iteration 0 and f32\[2\] in it"
+    with pytest.raises(IRKitError, match=message):
+        import_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))

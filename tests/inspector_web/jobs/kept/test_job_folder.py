@@ -65,7 +65,7 @@ def mended(found: tuple[Step, str], folder: Path) -> tuple[Any, ...]:
 
 
 KIND = JobKind(AboutStep, find, send, run, take)
-SHORT = msgspec.structs.replace(KIND, limits=Limits(seconds=5.0))
+SHORT = msgspec.structs.replace(KIND, limits=Limits(seconds=2.0))
 KINDS = {"about": KIND, "short": SHORT}
 MENDED = {name: msgspec.structs.replace(kind, send=mended) for name, kind in KINDS.items()}
 
@@ -97,7 +97,7 @@ def folder_of(info: dict[str, Any]) -> str:
             "die",
             "The job ended its process with exit code 3{}.",
         ),
-        ("short", "wait", "The job did not end within 5 s{}."),
+        ("short", "wait", "The job did not end within 2 s{}."),
         ("about", "break", "This is a bug in irkit: KeyError: 'lower-blocks'"),
     ],
 )

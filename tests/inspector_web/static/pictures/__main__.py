@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from irkit.core import Application, RuleReport
 from irkit.ir import parse
@@ -15,7 +15,14 @@ from irkit.phases import DEFAULT
 from irkit.transform import Step, Trace
 from tests.inspector_web.browser import launched, served
 from tests.inspector_web.pages import MATMUL, conv_model, opened
-from tests.inspector_web.static.pictures.shots import HERE, VIEWS, take, write_png
+from tests.inspector_web.static.pictures.shots import (
+    HERE,
+    VIEWS,
+    Pages,
+    pages,
+    take,
+    write_png,
+)
 
 ROOT = Path(__file__).parents[4]
 _Spanned = TypeVar("_Spanned", Application, RuleReport)
@@ -64,16 +71,17 @@ def take_all() -> None:
     """Take all pictures."""
     with sync_playwright() as driver:
         for browser in launched(driver, windows=True):
-            for file in sorted({view.file for view in VIEWS.values()}):
-                take_those_of(browser, file)
+            with pages(browser) as page_of:
+                for file in sorted({view.file for view in VIEWS.values()}):
+                    take_those_of(page_of, file)
 
 
-def take_those_of(browser: Browser, file: str) -> None:
+def take_those_of(page_of: Pages, file: str) -> None:
     """Take the pictures of the views of a file."""
     with served(opened(*given_files(file))) as server:
         for name, view in VIEWS.items():
             if view.file == file:
-                picture = take(browser, server.address, view)
+                picture = take(page_of(view), server.address, view)
                 (HERE / "taken" / f"{name}.png").write_bytes(write_png(picture))
 
 

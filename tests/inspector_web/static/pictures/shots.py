@@ -3,6 +3,8 @@
 import base64
 import struct
 import zlib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -28,16 +30,22 @@ SMALL = """async ([shot, by]) => {
   pen.drawImage(image, 0, 0);
   const { data } = pen.getImageData(0, 0, image.width, image.height);
   const [wide, high] = [Math.floor(image.width / by), Math.floor(image.height / by)];
-  let made = "";
-  for (let y = 0; y < high; y++) for (let x = 0; x < wide; x++) for (let c = 0; c < 3; c++) {
-    let sum = 0;
-    for (let j = 0; j < by; j++) for (let i = 0; i < by; i++) {
-      sum += data[4 * ((y * by + j) * image.width + x * by + i) + c];
+  const sums = new Uint32Array(wide * high * 3);
+  for (let y = 0; y < high * by; y++) {
+    const row = Math.floor(y / by) * wide;
+    for (let x = 0; x < wide * by; x++) {
+      const from = 4 * (y * image.width + x);
+      const to = 3 * (row + Math.floor(x / by));
+      sums[to] += data[from];
+      sums[to + 1] += data[from + 1];
+      sums[to + 2] += data[from + 2];
     }
-    made += String.fromCharCode(Math.round(sum / by / by));
   }
+  const bytes = Uint8Array.from(sums, (sum) => Math.round(sum / by / by));
+  let made = "";
+  for (let at = 0; at < bytes.length; at += 8192) made += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return [wide, high, btoa(made)];
-}"""
+}"""  # noqa: E501
 
 
 class View(NamedTuple):
@@ -49,6 +57,8 @@ class View(NamedTuple):
     height: int = 800
     theme: Literal["light", "dark"] = "light"
 
+
+Pages = Callable[[View], Page]
 
 VIEWS = {
     "overview": View("model", "show=overview"),
@@ -78,18 +88,33 @@ def pinned_fonts() -> str:
     return "\n".join([*made, ':root { --sans: "Pinned Sans"; --mono: "Pinned Mono"; }', still])
 
 
-def take(browser: Browser, address: str, view: View) -> Picture:
-    """Take a picture of a view of a page that is served."""
-    context = browser.new_context(
-        viewport={"width": view.width, "height": view.height},
-        color_scheme=view.theme,
-        bypass_csp=True,
-    )
-    page = context.new_page()
+@contextmanager
+def pages(browser: Browser) -> Generator[Pages]:
+    """Open a page of each size and set of colours, which takes the pictures of several views."""
+    kept: dict[tuple[int, int, str], Page] = {}
+
+    def page_of(view: View) -> Page:
+        look = view.width, view.height, view.theme
+        if look not in kept:
+            context = browser.new_context(
+                viewport={"width": view.width, "height": view.height},
+                color_scheme=view.theme,
+                bypass_csp=True,
+            )
+            kept[look] = context.new_page()
+        return kept[look]
+
     try:
-        page.goto(address)
-        page.wait_for_selector(".lines, .matrix")
-        page.goto(f"{address.split('?')[0]}#{view.place}")
+        yield page_of
+    finally:
+        for page in kept.values():
+            page.context.close()
+
+
+def take(page: Page, address: str, view: View) -> Picture:
+    """Take a picture of a view of a page that is served."""
+    try:
+        page.goto(f"{address}#{view.place}")
         page.add_style_tag(content=pinned_fonts())
         page.evaluate("document.fonts.ready")
         page.locator(READY).first.wait_for()
@@ -97,7 +122,9 @@ def take(browser: Browser, address: str, view: View) -> Picture:
         _wait_until_still(page)
         return small(page, page.screenshot(animations="disabled"))
     finally:
-        context.close()
+        # What somebody has chosen is remembered, and another server knows nothing of it.
+        page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        page.goto("about:blank")
 
 
 def _wait_until_still(page: Page) -> None:

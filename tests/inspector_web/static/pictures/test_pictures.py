@@ -16,8 +16,10 @@ from tests.inspector_web.static.pictures.shots import (
     HERE,
     MOST_APART,
     VIEWS,
+    Pages,
     Picture,
     apart,
+    pages,
     read_png,
     take,
     write_png,
@@ -32,6 +34,12 @@ def kept(name: str) -> Picture:
 def browser(driver: Playwright) -> Iterator[Browser]:
     """Start the browser that took the pictures."""
     yield from launched(driver, windows=True)
+
+
+@pytest.fixture(scope="module")
+def page_of(browser: Browser) -> Iterator[Pages]:
+    with pages(browser) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +61,12 @@ def test_a_kept_trace_names_no_folder_of_a_machine(file: Path) -> None:
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_looks_as_it_did(
     name: str,
-    browser: Browser,
+    page_of: Pages,
     servers: dict[str, Server],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     view = VIEWS[name]
-    found = take(browser, servers[view.file].address, view)
+    found = take(page_of(view), servers[view.file].address, view)
     file = tmp_path_factory.getbasetemp() / f"{name}.png"
     file.write_bytes(write_png(found))
     share = apart(found, kept(name))

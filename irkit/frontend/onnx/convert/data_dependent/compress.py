@@ -6,9 +6,9 @@ from functools import reduce
 from irkit.core import equal
 from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
-from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
+from irkit.frontend.sizes import Dim, Window, multiply
 from irkit.graph import Value, tensor_type
 from irkit.ir import BOOL, PrimFunc, index, parse
 
@@ -55,7 +55,7 @@ def _first(node: OnnxNode, x: Value, count: Dim) -> Value:
     """Return the first elements of a vector."""
     if equal(index(count), index(node.dims(x)[0])):
         return x
-    return window(node, x, (0,), (count,))
+    return window(node, x, [Window(0, count)])
 
 
 def _places(node: OnnxNode, x: Value) -> tuple[Value, Value]:

@@ -5,8 +5,8 @@ import numpy as np
 from irkit.core import equal
 from irkit.frontend.onnx.convert.data_dependent.compress import room_for
 from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
-from irkit.frontend.onnx.known import Dim, multiply
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
+from irkit.frontend.sizes import Dim, multiply
 from irkit.graph import Value, tensor_type, written
 from irkit.ir import F32, I64, PrimFunc, index, parse
 

@@ -2,6 +2,7 @@
 
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
+from irkit.frontend.sizes import Window
 from irkit.graph import TensorType, Value
 from irkit.ir import I64, Expr
 
@@ -24,7 +25,7 @@ def prefixes(node: OnnxNode, found: Counted) -> list[Value | None]:
             extent = _first(rows)
         else:
             rest = node.dims(rows)[1:]
-            copied = window(node, rows, (0,) * (1 + len(rest)), (extent, *rest))
+            copied = window(node, rows, [Window(0, dim) for dim in (extent, *rest)])
             rows = node.alike(copied, rows)
         made.append(_moved(node, rows, 0, axis))
     return made

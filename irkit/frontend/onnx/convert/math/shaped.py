@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim
 from irkit.graph import Value, quotient, same_extent, written
 from irkit.ir import Expr, as_int, index
 

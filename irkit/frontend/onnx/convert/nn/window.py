@@ -2,8 +2,8 @@
 
 import math
 
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim
 from irkit.ir import as_int
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from irkit.frontend.onnx.convert.math import element_type
 from irkit.frontend.onnx.convert.math.shaped import reshape
 from irkit.frontend.onnx.convert.shapes.size_kernels import counted, shape_values
-from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.limits import MAX_CONSTANT_BYTES
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, subtract
 from irkit.graph import Value
 from irkit.ir import I64, as_int, numpy_dtype, product
 

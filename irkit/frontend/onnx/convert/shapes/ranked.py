@@ -1,8 +1,8 @@
 """The first elements of a tensor in order, where extents are only known at a call."""
 
 from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim
 from irkit.graph import TensorType, Value
 from irkit.ir import I64, DType, PrimFunc, index, parse
 

@@ -1,8 +1,8 @@
 """Operators that rearrange tensors without arithmetic."""
 
 from irkit.frontend.onnx.convert.math.shaped import reshape as reshaped, shaped
-from irkit.frontend.onnx.known import Dim
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim
 from irkit.graph import Value, quotient, same_extent, written
 from irkit.ir import as_int, product
 

@@ -4,9 +4,16 @@ place."""
 from collections.abc import Callable, Sequence
 
 from irkit.core import equal, walk
-from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.graph import TensorType, Value
+from irkit.frontend.sizes import (
+    Dim,
+    Window,
+    counting_kernel,
+    size_kernel,
+    subtract,
+    window_kernel,
+)
+from irkit.graph import Value
 from irkit.ir import (
     I64,
     DType,
@@ -21,7 +28,7 @@ from irkit.ir import (
     lt,
     select,
 )
-from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
+from irkit.te import Tensor
 
 
 def shape_values(node: OnnxNode, x: Value, dims: Sequence[Dim]) -> Value:
@@ -39,11 +46,10 @@ def shape_values(node: OnnxNode, x: Value, dims: Sequence[Dim]) -> Value:
 
 def counted(node: OnnxNode, start: Dim, count: Dim, step: int, dtype: DType) -> Value:
     """Emit ``start``, ``start + step`` and so on."""
-
-    def at(*i: Expr) -> Expr:
-        return convert(i[0] * step + start, dtype)
-
-    return _kernel(node, "range", _sources(node, (start, count)), (count,), dtype, lambda _: at)
+    likes = _sources(node, (start, count))
+    kinds = [node.type(like) for like in likes]
+    made, kind = counting_kernel(start, count, step, dtype, kinds, node.span)
+    return node.loops(made, *likes, types=(kind,))[0]
 
 
 def reversed_rows(node: OnnxNode, x: Value) -> Value:
@@ -54,19 +60,14 @@ def reversed_rows(node: OnnxNode, x: Value) -> Value:
     return node.op("take", x, counted(node, subtract(rows, 1), rows, -1, I64), axis=0)
 
 
-def window(node: OnnxNode, x: Value, begins: Sequence[Dim], shape: Sequence[Dim]) -> Value:
-    """Emit the part of a tensor that begins at a place."""
-
-    def of(tensors: Sequence[Tensor]) -> Callable[..., Expr]:
-        def at(*i: Expr) -> Expr:
-            return tensors[0](
-                *[i_ if begin == 0 else i_ + begin for i_, begin in zip(i, begins, strict=True)]
-            )
-
-        return at
-
-    args = list(dict.fromkeys([x, *_sources(node, begins)]))
-    return _kernel(node, "slice", args, shape, node.dtype(x), of)
+def window(node: OnnxNode, x: Value, windows: Sequence[Window]) -> Value:
+    """Emit a part of a tensor."""
+    sizes = [size for each in windows for size in (each.begin, each.count)]
+    likes = [value for value in _sources(node, sizes) if value is not x]
+    made, kind = window_kernel(
+        node.type(x), windows, [node.type(like) for like in likes], node.span
+    )
+    return node.loops(made, x, *likes, types=(kind,))[0]
 
 
 def in_room(node: OnnxNode, x: Value, room: Sequence[Dim]) -> Value:
@@ -106,13 +107,6 @@ def _kernel(
     dtype: DType,
     of: Callable[[Sequence[Tensor]], Callable[..., Expr]],
 ) -> Value:
-    tensors = [
-        placeholder(node.type(arg).shape, dtype=node.dtype(arg), name=f"p{at}")
-        for at, arg in enumerate(args)
-    ]
-    made = compute(tuple(shape), of(tensors), name)
-    assert isinstance(made, Tensor)
-    numbers = size_params([*tensors, made])
-    func = create_prim_func([*numbers, *tensors, made], name=name, span=node.span)
-    kind = TensorType(tuple(index(dim) for dim in shape), dtype)
+    kinds = [node.type(arg) for arg in args]
+    func, kind = size_kernel(name, kinds, shape, dtype, of, node.span)
     return node.loops(func, *args, types=(kind,))[0]

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
-from irkit.frontend.onnx.known import Dim, subtract
 from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.sizes import Dim, Window, add, divide, multiply, same_size, sliced
 from irkit.graph import Value
 from irkit.ir import Expr, as_int
 
@@ -25,10 +26,10 @@ def slice_of(node: OnnxNode) -> Value:
         steps = None
     else:
         starts, ends = node.sizes(1, "starts") or (), node.sizes(2, "ends") or ()
-        axes, steps = node.ints(3, "axes"), node.ints(4, "steps")
+        axes, steps = node.ints(3, "axes"), node.sizes(4, "steps")
     along = tuple(range(len(starts))) if axes is None else axes
     along = tuple(node.axis(axis, node.rank(x)) for axis in along)
-    sizes = [*starts, *ends, *(node.dims(x)[axis] for axis in along)]
+    sizes = [*starts, *ends, *(steps or ()), *(node.dims(x)[axis] for axis in along)]
     if any(isinstance(size, Expr) for size in sizes):
         return _window(node, x, starts, ends, along, steps)
     return node.op(
@@ -47,20 +48,21 @@ def _window(
     starts: Sequence[Dim],
     ends: Sequence[Dim],
     axes: Sequence[int],
-    steps: Sequence[int] | None,
+    steps: Sequence[Dim] | None,
 ) -> Value:
     """Cut where bounds, or what is cut, depend on dimensions."""
-    if steps is not None and any(step != 1 for step in steps):
-        raise node.fail("it cuts an axis with a dimension; then its steps must be 1")
-    if not len(starts) == len(ends) == len(axes) or len(set(axes)) != len(axes):
-        raise node.fail("its starts, ends and axes do not fit together")
-    shape = list(node.dims(x))
-    begins: list[Dim] = [0] * len(shape)
-    for axis, start, end in zip(axes, starts, ends, strict=True):
-        extent = shape[axis]
-        begins[axis] = node.clamped(start, extent)
-        shape[axis] = node.at_least_0(subtract(node.clamped(end, extent), begins[axis]))
-    return window(node, x, begins, shape)
+    given = [1] * len(starts) if steps is None else [as_int(step) for step in steps]
+    if any(step is None for step in given):
+        raise node.fail("its steps depend on a dimension; they must be numbers")
+    numbers = [step for step in given if step is not None]
+    if 0 in numbers:
+        raise node.fail("one of its steps is 0")
+    if not len(starts) == len(ends) == len(axes) == len(numbers) or len(set(axes)) != len(axes):
+        raise node.fail("its starts, ends, axes and steps do not fit together")
+    windows = [Window(0, extent) for extent in node.dims(x)]
+    for axis, start, end, step in zip(axes, starts, ends, numbers, strict=True):
+        windows[axis] = sliced(start, end, step, windows[axis].count, node.ranges)
+    return window(node, x, windows)
 
 
 def split(node: OnnxNode) -> list[Value]:
@@ -70,7 +72,12 @@ def split(node: OnnxNode) -> list[Value]:
     """
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), node.rank(x))
-    (extent,), count = node.constants(x, node.dims(x)[axis : axis + 1]), len(node.outputs)
+    count, whole = len(node.outputs), node.dims(x)[axis]
+    computed = node.sizes(1, "split") if node.version >= 13 and node.is_of_dimensions(1) else None
+    is_even = node.version >= 18 and node.optional(1) is None
+    if computed is not None or (is_even and isinstance(whole, Expr)):
+        return _parts(node, x, axis, computed)
+    (extent,) = node.constants(x, (whole,))
     sizes = node.integers("split", ()) if 1 < node.version < 13 or node.has("split") else None
     sizes = node.ints(1, "split") if node.version >= 13 or node.version == 1 else sizes
     if node.version == 1 and sizes is None and node.has("split"):
@@ -87,6 +94,28 @@ def split(node: OnnxNode) -> list[Value]:
         node.op("slice", x, begins=(low,), ends=(high,), strides=(1,), axes=(axis,))
         for low, high in pairwise(bounds)
     ]
+
+
+def _parts(node: OnnxNode, x: Value, axis: int, sizes: Sequence[Dim] | None) -> list[Value]:
+    """Split where the axis, or sizes of parts, depend on dimensions; without sizes, into equal
+    parts, of which later ones can be smaller."""
+    extent, count = node.dims(x)[axis], len(node.outputs)
+    part = divide(add(extent, count - 1), count)
+    if sizes is not None and len(sizes) != count:
+        raise node.fail(f"it has {count} outputs and sizes for {len(sizes)}")
+    if sizes is not None and not same_size(reduce(add, sizes), extent, node.ranges):
+        raise node.fail("the sizes of its parts are not known to fill the axis")
+    found = list[Value]()
+    begin: Dim = 0
+    for at in range(count):
+        end = multiply(part, at + 1) if sizes is None else add(begin, sizes[at])
+        windows = [Window(0, dim) for dim in node.dims(x)]
+        windows[axis] = sliced(begin, end, 1, extent, node.ranges)
+        if sizes is not None:
+            windows[axis] = Window(windows[axis].begin, sizes[at])
+        found.append(window(node, x, windows))
+        begin = end
+    return found
 
 
 def pad(node: OnnxNode) -> Value:

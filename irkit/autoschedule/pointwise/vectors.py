@@ -1,6 +1,7 @@
-"""Vectorize pointwise stages along the last axis."""
+"""Vectorize pointwise stages along the last axis, those of a stencil by several rows."""
 
 from irkit.autoschedule.machine import Machine
+from irkit.autoschedule.pointwise.stencil_rows import stencil_rows
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule, only_store
@@ -36,8 +37,23 @@ def vectorize_last(sch: Schedule, block: Block, machine: Machine) -> None:
     lanes = max(1, machine.vector_bytes // store.buffer.dtype.bytes)
     if (extent is not None and extent < lanes) or store.indices[-1:] != (last.var,):
         return
+    rows = stencil_rows(block, machine)
+    loops = sch.get_loops(BlockRef(block.name))
+    if rows > 1 and len(loops) > 1 and len(sch.get_child_blocks(loops[-2])) == 1:
+        _, low = sch.split(loops[-2], [None, rows])
+        sch.reorder(loop, low)
+        sch.unroll(low)
+        lane = _lanes(sch, loop, lanes)
+        sch.reorder(low, lane)
+    else:
+        lane = _lanes(sch, loop, lanes)
+    sch.vectorize(lane)
+
+
+def _lanes(sch: Schedule, loop: LoopRef, lanes: int) -> LoopRef:
+    """Split lanes from a loop; the last ones overlap others where that is legal."""
     try:
         _, lane = sch.split(loop, [None, lanes], tail="shift")
     except ScheduleError:
         _, lane = sch.split(loop, [None, lanes])
-    sch.vectorize(lane)
+    return lane

@@ -1,0 +1,1 @@
+"""What all workers of a run of pytest make once."""
