@@ -70,7 +70,8 @@ class OpenCLExecutor(TargetExecutor):
         try:
             arrays = child.call(launch, text, self.target, given)
         except ChildDied as error:
-            return TargetOutcome("failed", message=f"its process {error.message}")
+            who = "oclgrind" if self.watched else "its process"
+            return TargetOutcome("failed", message=f"{who} {error.message}")
         except Refused as error:
             return TargetOutcome("refused", message=str(error))
         except Exception as error:  # A bug of the code generator, or of the driver, is a finding.
