@@ -9,8 +9,13 @@ a select:
 before:
     %s = select <4 x i1> %c, <4 x i32> %x, <4 x i32> %logic
 after:
-    %irkit.logic1 = call <4 x i32> asm "", "=v,0"(<4 x i32> %logic)
+    %irkit.float1 = bitcast <4 x i32> %logic to <4 x float>
+    %irkit.fence1 = call <4 x float> @llvm.arithmetic.fence.v4f32(<4 x float> %irkit.float1)
+    %irkit.logic1 = bitcast <4 x float> %irkit.fence1 to <4 x i32>
     %s = select <4 x i1> %c, <4 x i32> %x, <4 x i32> %irkit.logic1
+
+The fence is no instruction. Unlike an empty one of assembly it may have any number of lanes. Only
+lanes of 32 and 64 bits have masked logic.
 """
 
 import re
@@ -18,6 +23,7 @@ import re
 _NAME = r"%(?:[-\w.$]+|\"[^\"]*\")"
 _EACH = re.compile(_NAME)
 _VECTOR = r"<\d+ x (?:i8|i16|i32|i64|half|bfloat|float|double)>"
+_WIDE = re.compile(r"<(\d+) x (i32|i64|float|double)>")
 _LOGIC = re.compile(
     rf"\s*({_NAME}) = (?:(?:or|xor|and|fneg) |bitcast {_VECTOR} "
     rf"|(?:\w+ )*call [\w ]*{_VECTOR} @llvm\.(?:copysign|fabs)\.)(.*)"
@@ -33,6 +39,7 @@ def hide_logic(llvm_text: str) -> str:
     if "select " not in llvm_text:
         return llvm_text
     made: list[str] = []
+    declared: dict[str, str] = {}
     reads: dict[str, frozenset[str]] = {}
     count = 0
     for line in llvm_text.splitlines():
@@ -44,11 +51,34 @@ def hide_logic(llvm_text: str) -> str:
         elif found := _SELECT.fullmatch(line):
             kind, choices = found["kind"], [found["one"], found["other"]]
             one, other = (reads.get(name, frozenset({name})) for name in choices)
+            wide = _WIDE.fullmatch(kind)
             for at, choice in enumerate(choices):
-                if choice in reads and one & other:
+                if wide and choice in reads and one & other:
                     count += 1
                     choices[at] = f"%irkit.logic{count}"
-                    made.append(f'  {choices[at]} = call {kind} asm "", "=v,0"({kind} {choice})')
+                    made += _fence(kind, wide[1], wide[2], choice, count, declared)
             line = f"{found['head']}{kind} {choices[0]}, {kind} {choices[1]}{found['rest']}"
         made.append(line)
-    return "\n".join((*made, "")) if count else llvm_text
+    if not count:
+        return llvm_text
+    missing = [
+        line
+        for name, line in declared.items()
+        if not re.search(rf"^declare .*{name}\(", llvm_text, re.MULTILINE)
+    ]
+    return "\n".join((*made, *missing, ""))
+
+
+def _fence(
+    kind: str, lanes: str, element: str, choice: str, count: int, declared: dict[str, str]
+) -> list[str]:
+    double = element in ("i64", "double")
+    name = f"@llvm.arithmetic.fence.v{lanes}f{64 if double else 32}"
+    floats = f"<{lanes} x {'double' if double else 'float'}>"
+    declared[name] = f"declare {floats} {name}({floats})"
+    before, after = f"%irkit.float{count}", f"%irkit.fence{count}"
+    return [
+        f"  {before} = bitcast {kind} {choice} to {floats}",
+        f"  {after} = call {floats} {name}({floats} {before})",
+        f"  %irkit.logic{count} = bitcast {floats} {after} to {kind}",
+    ]
