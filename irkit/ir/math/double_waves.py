@@ -13,7 +13,7 @@ from irkit.ir.math.quarter_turns import of_large
 from irkit.ir.math.sums_of_two import Sum, exact_product, exact_sum, normalised
 
 # pi/2 as a sum. The products of the first three with numbers below 2**20 are exact.
-_HALF_PI = tuple(
+HALF_PI = tuple(
     float.fromhex(part)
     for part in (
         "0x1.921fb54400000p+0",
@@ -91,7 +91,7 @@ def _both(f: LaneArithmetic, rest: Sum) -> tuple[Sum, Sum]:
 def _reduced(f: LaneArithmetic, x: Expr) -> tuple[Expr, Sum]:
     """Return quarter turns in the low bits of an integer, and the rest in radians."""
     whole, turned = f.nearest(x, 0.6366197723675814)
-    first, second, third, fourth = (f.mul(whole, part) for part in _HALF_PI)
+    first, second, third, fourth = (f.mul(whole, part) for part in HALF_PI)
     high, lost = exact_sum(f, f.sub(x, first), f.neg(second))
     high, lost_too = exact_sum(f, high, f.neg(third))
     near = normalised(f, high, f.sub(f.add(lost, lost_too), fourth))

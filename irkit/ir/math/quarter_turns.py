@@ -11,17 +11,17 @@ from irkit.ir.expr import Cast, Expr
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
 from irkit.ir.math.sums_of_two import Sum, exact_product, normalised
 
-_WORDS = 19
-_ZEROS = 35
+WORDS = 19
+ZEROS = 35
 """How many zero bits stand before those of 2/pi, so that 2**20 begins at the first word."""
-_TWO_OVER_PI = int(
+TWO_OVER_PI = int(
     "145f306dc9c882a53f84eafa3ea69bb81b6c52b3278872083fca2c757bd778ac36e48dc74849ba5c00c925dd413a"
     "32439fc3bd63962534e7dd1046bea5d768909d338e04d68befc827323ac7306a673e93908bf177bf250763ff12ff"
     "fbc0b301fde5e2316b414da3eda6cfd9e4f96136e9e8c7ecd3cbfd45aea4f758fd7cbe2f67a0e73ef14a525d4d7f"
     "6bf623f1aba10ac06608",
     16,
 )
-_HALF_PI = (float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54"))
+HALF_PI = (float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54"))
 _LOW = (1 << 32) - 1
 
 
@@ -31,7 +31,7 @@ def of_large(f: LaneArithmetic, x: Expr) -> tuple[Expr, Sum]:
     bits = f.as_bits(f.abs(x))
     exponent = f.integer("lshr", bits, 52)
     mantissa = f.integer("or", f.integer("and", bits, (1 << 52) - 1), 1 << 52)
-    place = f.integer("sub", exponent, f.bias + 52 + 2 - _ZEROS)
+    place = f.integer("sub", exponent, f.bias + 52 + 2 - ZEROS)
     top, bottom = _fraction(f, mantissa, _window(f, place))
     quarters = f.integer("lshr", f.integer("add", top, 1 << 61), 62)
     # From here on quarter turns, from -1/2 to 1/2: their size, and a mask for the sign.
@@ -66,8 +66,8 @@ def _number(f: LaneArithmetic, bits: Expr) -> Expr:
 
 def _in_radians(f: LaneArithmetic, turned: Sum) -> Sum:
     high, low = turned
-    product, error = exact_product(f, high, f.value(_HALF_PI[0]))
-    error = f.add(error, f.add(f.mul(high, _HALF_PI[1]), f.mul(low, _HALF_PI[0])))
+    product, error = exact_product(f, high, f.value(HALF_PI[0]))
+    error = f.add(error, f.add(f.mul(high, HALF_PI[1]), f.mul(low, HALF_PI[0])))
     return normalised(f, product, error)
 
 
@@ -75,7 +75,7 @@ def _window(f: LaneArithmetic, place: Expr) -> list[Expr]:
     """Return the three words that begin at a bit of the digits, by halving the words to choose
     from."""
     low = (1 << 64) - 1
-    words = [f.bits(_TWO_OVER_PI >> 64 * (_WORDS - 1 - at) & low) for at in range(_WORDS)]
+    words = [f.bits(TWO_OVER_PI >> 64 * (WORDS - 1 - at) & low) for at in range(WORDS)]
     for step in (8, 4, 2, 1):
         ahead = f.is_odd(f.integer("lshr", place, 5 + step.bit_length()))
         pairs = zip(words[step:], words, strict=False)

@@ -109,17 +109,17 @@ def test_a_scalar_and_every_lane_have_the_same_bits(name: str) -> None:
 
 
 def test_the_digits_are_those_of_two_over_pi() -> None:
-    bits = 64 * quarter_turns._WORDS - quarter_turns._ZEROS
-    assert 2 * ONE * ONE // pi() >> (BITS - bits) == quarter_turns._TWO_OVER_PI
-    parts = sum(Fraction(part) for part in double_waves._HALF_PI)
+    bits = 64 * quarter_turns.WORDS - quarter_turns.ZEROS
+    assert 2 * ONE * ONE // pi() >> (BITS - bits) == quarter_turns.TWO_OVER_PI
+    parts = sum(Fraction(part) for part in double_waves.HALF_PI)
     assert abs(parts - Fraction(pi(), 2 * ONE)) < Fraction(1, 1 << 156)
-    assert abs(sum(map(Fraction, quarter_turns._HALF_PI)) - Fraction(pi(), 2 * ONE)) < Fraction(
+    assert abs(sum(map(Fraction, quarter_turns.HALF_PI)) - Fraction(pi(), 2 * ONE)) < Fraction(
         1, 1 << 107
     )
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("table", ["_SIN", "_COS", "_HALF_PI"])
+@pytest.mark.parametrize("table", ["_SIN", "_COS", "HALF_PI"])
 def test_a_wrong_coefficient_is_found(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     right: tuple[float, ...] = getattr(double_waves, table)
     x = np.concatenate([np.linspace(-1.6, 1.6, 4000), np.pi / 2 * np.arange(4000)])
