@@ -5,7 +5,7 @@ step of the arithmetic on sizes, which refuses the call. Those of kernels in bra
 which a call may not run, are left to the kernels.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from irkit.codegen import SizeArithmetic
 from irkit.core import substitute, walk
@@ -28,23 +28,25 @@ def _statements(body: Stmt) -> Sequence[Stmt]:
 
 def _known(stmt: Assert, found: Mapping[Var, Expr]) -> bool:
     exprs = (stmt.cond, *stmt.values)
-    reads = any(next(walk(expr, Load), None) for expr in exprs)
+    reads = any(next(walk(expr, Load), None) is not None for expr in exprs)
     return not reads and all(var in found for expr in exprs for var in walk(expr, Var))
 
 
-def _rooms(cond: Expr) -> Iterator[Expr]:
-    """Yield what must not be negative so that a condition holds, of comparisons joined by and."""
-    match cond:
-        case And(a, b):
-            yield from _rooms(a)
-            yield from _rooms(b)
-        case LE(a, b):
-            yield b - a
-        case GE(a, b):
-            yield a - b
-        case LT(a, b):
-            yield b - a - 1
-        case GT(a, b):
-            yield a - b - 1
-        case _:
-            return
+def _rooms(cond: Expr) -> list[Expr]:
+    """Return what must not be negative so that a condition holds, of comparisons joined by and."""
+    found, waiting = list[Expr](), [cond]
+    while waiting:
+        match waiting.pop():
+            case And(a, b):
+                waiting += [b, a]
+            case LE(a, b):
+                found.append(b - a)
+            case GE(a, b):
+                found.append(a - b)
+            case LT(a, b):
+                found.append(b - a - 1)
+            case GT(a, b):
+                found.append(a - b - 1)
+            case _:
+                pass  # The kernel checks it.
+    return found
