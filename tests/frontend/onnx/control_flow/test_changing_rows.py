@@ -8,7 +8,9 @@ import irkit
 from irkit.core import IRKitError
 
 
-def _info(name: str, shape: list[int | str | None], kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+def _info(
+    name: str, shape: list[int | str | None], kind: int = TensorProto.FLOAT
+) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, shape)
 
 
