@@ -21,12 +21,13 @@ class SizeStep(msgspec.Struct, frozen=True):
     """One step of the arithmetic on sizes, in i64: ``name`` is what it computes from ``a`` and
     ``b``.
 
-    A result that i64 does not hold, and an ``extent`` (which is ``a``) that is negative, refuse the
-    call; ``what`` says what it was for. ``//`` rounds down, and is 0 for a divisor of 0.
+    A result that i64 does not hold, and an ``extent`` or ``check`` (which is ``a``) that is
+    negative, refuse the call; ``what`` says what it was for, and of a check why it refuses. ``//``
+    rounds down, and is 0 for a divisor of 0.
     """
 
     name: str
-    op: Literal["+", "-", "*", "//", "min", "max", "extent"]
+    op: Literal["+", "-", "*", "//", "min", "max", "extent", "check"]
     a: Size
     b: Size = 0
     what: str = ""
@@ -269,7 +270,7 @@ def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[s
     for step in steps:
         a, b = (each if isinstance(each, int) else found[each] for each in (step.a, step.b))
         value = computed(step.op, a, b)
-        if not -(1 << 63) <= value < 1 << 63 or (step.op == "extent" and value < 0):
+        if not -(1 << 63) <= value < 1 << 63 or (step.op in ("extent", "check") and value < 0):
             raise IRKitError(refusal(step, value))
         found[step.name] = value
     return found
@@ -277,6 +278,8 @@ def evaluate_sizes(steps: Sequence[SizeStep], dims: Mapping[str, int]) -> dict[s
 
 def refusal(step: SizeStep, value: int | None = None) -> str:
     """Return the message for a call that a step refuses."""
+    if step.op == "check":
+        return step.what
     if step.op == "extent":
         return f"{step.what} would be {'negative' if value is None else value}"
     return f"{step.what} is a number that 64 bits do not hold"

@@ -129,7 +129,7 @@ def _tensor(spec: TensorSpec) -> str:
 
 
 def _step(step: SizeStep) -> str:
-    if step.op == "extent":
+    if step.op in ("extent", "check"):
         return f"{step.name} = {step.a}, refused if negative  # {step.what}"
     if step.op in ("min", "max"):
         return f"{step.name} = {step.op}({step.a}, {step.b})  # {step.what}"

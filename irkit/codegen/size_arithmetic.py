@@ -41,6 +41,18 @@ class SizeArithmetic:
         return self._step("extent", size, 0, what)
 
     @deep_recursion
+    def check(self, expr: Expr, what: str) -> None:
+        """Refuse a call in which an expression is negative; ``what`` is the message.
+
+        Raises: IRKitError, with ``what``, if it always is.
+        """
+        size = self._of(expr, what)
+        if isinstance(size, int) and size < 0:
+            raise IRKitError(what)
+        if isinstance(size, str):
+            self._step("check", size, 0, what)
+
+    @deep_recursion
     def number(self, expr: Expr, what: str) -> Size:
         """Return what an expression computes."""
         return self._of(expr, what)

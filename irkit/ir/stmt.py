@@ -160,7 +160,7 @@ class Assert(Stmt, frozen=True, eq=False):
     message: str
     values: tuple[Expr, ...] = ()
 
-    def described(self, values: Sequence[int]) -> str:
+    def described(self, values: Sequence[int | str]) -> str:
         """Insert the values of a failure into the message; unknown ones become ``?``."""
         if not self.values:
             return self.message

@@ -135,6 +135,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         values = dict(self.values)
         stops: set[str] = set()
         counted: set[str] = set()
+        refusal: IRKitError | None = None
         while True:
             parts = split_model(self.model, stops)
             there = {info.name for info in parts.first.graph.input}
@@ -148,14 +149,16 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
             except (DataDependent, UnknownShape) as error:
                 is_countable = isinstance(error, DataDependent) or error.is_countable
                 if is_countable and not counted and not stops:
-                    whole = self._at_once(open_shapes, values)
-                    if whole is not None:
-                        return _Imported(whole, parts, values)
+                    try:
+                        return _Imported(self._at_once(open_shapes, values), parts, values)
+                    except IRKitError as found:
+                        refusal = found
                 if isinstance(error, UnknownShape):
                     self._supply(error, inputs, feeds, values, stops)
                     continue
                 if not error.outputs or error.outputs[0] in counted:
-                    raise
+                    # It is inside of a choice or loop, where a model cannot be cut.
+                    raise error if refusal is None else refusal from None
                 counted.add(error.outputs[0])
                 stops |= set(error.outputs)
             else:
@@ -182,13 +185,12 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         else:
             raise error
 
-    def _at_once(self, open_shapes: Shapes, values: Values) -> IRModule | None:
-        """Import the whole model, whose sizes depend on data; None if an operator needs a number
-        where such a size is."""
-        try:
-            return import_onnx(self.model, shapes={**self.shapes, **open_shapes}, values=values)
-        except IRKitError:
-            return None
+    def _at_once(self, open_shapes: Shapes, values: Values) -> IRModule:
+        """Import the whole model, whose sizes depend on data.
+
+        Raises: IRKitError if an operator needs a number where such a size is.
+        """
+        return import_onnx(self.model, shapes={**self.shapes, **open_shapes}, values=values)
 
     def _rest(
         self, parts: ModelParts, imported: _Imported, open_shapes: Shapes

@@ -30,10 +30,11 @@ class CallSizes:
         self._program = program
         self.table = table
         self.address = address_of(table)
-        self._numbers: list[int] = table.tolist()
-        plan = program.plan
-        self.arena_bytes, self.memory = self.size(plan.arena_bytes), self.size(plan.memory)
-        self._layouts = [(self._shape(spec), dtype) for spec, dtype in program.outputs]
+        self._numbers = numbers = [*table.tolist(), *program.constants]
+        self.arena_bytes, self.memory = numbers[program.arena_bytes], numbers[program.memory]
+        self._layouts = [
+            (tuple([numbers[at] for at in places]), dtype) for places, dtype in program.layouts
+        ]
 
     def of_run(self) -> "CallSizes":
         """Return these sizes with a table of their own, for a run that stores measured sizes."""
@@ -52,6 +53,10 @@ class CallSizes:
     def size(self, size: Size) -> int:
         """Return the value of a size."""
         return size if isinstance(size, int) else self._numbers[self._program.index[size]]
+
+    def at(self, place: int) -> int:
+        """Return the size at a place of the table, or of the constants behind it."""
+        return self._numbers[place]
 
     def _shape(self, spec: TensorSpec) -> tuple[int, ...]:
         return tuple([self.size(dim) for dim in spec.shape])
@@ -90,8 +95,29 @@ class SizeProgram:
             for axis, dim in enumerate(spec.shape)
             if isinstance(dim, str) and dim in dims
         ]
+        self.constants: list[int] = []
+        """Numbers that stand behind the table, so that each size has a place."""
+        self.arena_bytes, self.memory = self._place(plan.arena_bytes), self._place(plan.memory)
+        self.layouts = [
+            (tuple([self._place(dim) for dim in spec.shape]), dtype) for spec, dtype in self.outputs
+        ]
+        bound = {(number, axis) for number, axis, _ in self._bindings}
+        self._unbound = [
+            (number, axis, self._place(dim))
+            for number, spec in enumerate(plan.inputs)
+            for axis, dim in enumerate(spec.shape)
+            if (number, axis) not in bound
+        ]
         self._kept: dict[tuple[tuple[int, ...], ...], CallSizes] = {}
+        self._rest = [0] * (max(1, len(self.index)) - len(plan.dims))
         self._lock = threading.Lock()
+
+    def _place(self, size: Size) -> int:
+        """Return where a size is, in the table and the constants behind it."""
+        if isinstance(size, str):
+            return self.index[size]
+        self.constants.append(size)
+        return max(1, len(self.index)) + len(self.constants) - 1
 
     def of(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
         """Return the sizes of a call with these inputs, whose ranks are those declared.
@@ -149,8 +175,7 @@ class SizeProgram:
         return f"dimension {axis} of input {self.plan.inputs[number].name!r}"
 
     def _sizes(self, dims: Sequence[int]) -> CallSizes:
-        table = np.zeros(max(1, len(self.index)), np.int64)
-        table[: len(dims)] = dims
+        table = np.array([*dims, *self._rest], np.int64)
         bad = self._compute(address_of(table)) if self._compute is not None else 0
         found = CallSizes(self, table)
         if bad:
@@ -163,9 +188,9 @@ class SizeProgram:
 
     def _check_shapes(self, arrays: Sequence[NDArray[Any]], sizes: CallSizes) -> None:
         """Check what no dimension binds: numbers, and dimensions that are computed."""
-        for spec, array in zip(self.plan.inputs, arrays, strict=True):
-            wanted = tuple(map(sizes.size, spec.shape))
-            if array.shape != wanted:
-                raise ShapeError(
-                    f"input {spec.name!r} must have shape {wanted}, found {array.shape}"
-                )
+        for number, axis, place in self._unbound:
+            found = arrays[number].shape
+            if found[axis] != sizes.at(place):
+                spec = self.plan.inputs[number]
+                wanted = tuple(map(sizes.size, spec.shape))
+                raise ShapeError(f"input {spec.name!r} must have shape {wanted}, found {found}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from irkit.core import Span
 from irkit.frontend.sizes.arithmetic import AxisWindow, Dim
 from irkit.graph import TensorType
-from irkit.ir import DType, Expr, PrimFunc, const, convert, if_then_else, index, logical_and, lt
+from irkit.ir import Assert, DType, Expr, PrimFunc, convert, index, seq
 from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
 
 Rule = Callable[[Sequence[Tensor]], Callable[..., Expr]]
@@ -55,26 +55,23 @@ def window_kernel(
     likes: Sequence[TensorType] = (),
     span: Span | None = None,
     *,
-    guarded: Sequence[int] = (),
+    checks: Sequence[Assert] = (),
 ) -> tuple[PrimFunc, TensorType]:
     """Return the loop function that takes a window of each axis of a tensor, its first argument.
 
-    ``likes`` are further tensors, which have dimensions that ``x`` has not. What a window takes
-    from outside of one of the axes ``guarded`` is 0.
+    ``likes`` are further tensors, which have dimensions that ``x`` has not. ``checks`` assert that
+    the windows lie within ``x`` where that is not known.
     """
 
     def rule(tensors: Sequence[Tensor]) -> Callable[..., Expr]:
         def at(*i: Expr) -> Expr:
-            places = [_place(i_, each) for i_, each in zip(i, windows, strict=True)]
-            taken = tensors[0](*places)
-            if not guarded:
-                return taken
-            inside = logical_and(*[lt(places[axis], x.shape[axis]) for axis in guarded])
-            return if_then_else(inside, taken, const(0, x.dtype))
+            return tensors[0](*[_place(i_, each) for i_, each in zip(i, windows, strict=True)])
 
         return at
 
-    return size_kernel("slice", [x, *likes], [each.count for each in windows], x.dtype, rule, span)
+    counts = [each.count for each in windows]
+    func, kind = size_kernel("slice", [x, *likes], counts, x.dtype, rule, span)
+    return func.replace(body=seq(*checks, func.body)) if checks else func, kind
 
 
 def _place(at: Expr, window: AxisWindow) -> Expr:

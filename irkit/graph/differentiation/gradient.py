@@ -55,7 +55,8 @@ def gradient(
     before. Of a module, the function ``entry`` is replaced; graph functions that it calls are
     inlined. At a tie or a kink the gradient is PyTorch's.
     Raises: IRKitError for a step without a derivative that the result depends on: an operator
-    of ``NOT_DIFFERENTIABLE``, recursion, a loop function, an output that overwrites an input.
+    of ``NOT_DIFFERENTIABLE``, recursion, a loop function that does more than move elements, an
+    output that overwrites an input.
     """
     if isinstance(program, IRModule):
         func = program[entry]

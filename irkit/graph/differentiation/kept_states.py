@@ -13,7 +13,7 @@ from irkit.graph.functions.inline import inline_calls
 from irkit.graph.nodes import Bind, Body, GraphIf, GraphLoop, GraphStep, Value
 from irkit.graph.sizes.computed_sizes import ComputedSizes
 from irkit.graph.types import TensorType, TupleType, tensors_in
-from irkit.ir import Expr, as_int, index, maximum
+from irkit.ir import Expr, PrimFunc, as_int, index, maximum
 
 MAX_KEPT = (1 << 31) - 1
 """Iterations of which states are kept: more is what a loop says that has no number of them."""
@@ -32,6 +32,11 @@ class LoopFunctions:
     def has_module(self) -> bool:
         """Whether the gradient becomes part of a module, and can call functions."""
         return self.module is not None
+
+    def kernel(self, name: str) -> PrimFunc | None:
+        """Return a loop function of the module."""
+        found = None if self.module is None else self.module.functions.get(name)
+        return found if isinstance(found, PrimFunc) else None
 
     def body_of(self, step: GraphLoop, bind: Bind) -> GraphFunc:
         """Return the function of a loop that keeps its states, as it was before, without calls.

@@ -11,6 +11,7 @@ from irkit.core import IRKitError
 from irkit.graph.build import Builder
 from irkit.graph.differentiation.applied import AppliedOp, zeros_like
 from irkit.graph.differentiation.kept_states import LoopFunctions
+from irkit.graph.differentiation.moved_elements import moved_back, reads_elements
 from irkit.graph.differentiation.prefix_rows import rows_behind
 from irkit.graph.differentiation.reverse_loop import ReverseLoop
 from irkit.graph.differentiation.row_sums import RowSums
@@ -109,14 +110,8 @@ class ReverseSweep:
                 self._operator(step, bind)
             case GraphIf() as step if self._reached(bind):
                 self._branch(step, bind)
-            case Invoke(function) if self._reached(bind):
-                raise IRKitError(
-                    f"cannot differentiate {bind.var.name!r}: {function!r} is a loop function, "
-                    "which writes to its parameters",
-                    span=bind.span,
-                    hint="Differentiate before operators become loops; import a model that cuts by "
-                    "dimensions with constant sizes.",
-                )
+            case Invoke() as step if self._reached(bind):
+                self._kernel(step, bind)
             case GraphLoop() as step if self._reached(bind):
                 self._loop(step, bind)
             case Prefix(_, value) if self._reached(bind):
@@ -197,6 +192,27 @@ class ReverseSweep:
         kernel = rows_behind(value.type)
         made = self.builder.kernel(kernel, rows, value, type=value.type, span=bind.span)
         return tensor_of(made)
+
+    def _kernel(self, step: Invoke, bind: Bind) -> None:
+        """Move the elements of a gradient back, if a loop function only moves elements."""
+        kernel, gradient = self.loops.kernel(step.function), self.of(bind.var)
+        if kernel is not None and not reads_elements(kernel):
+            return
+        found = None if kernel is None or gradient is None else moved_back(kernel)
+        if found is None or gradient is None:
+            raise IRKitError(
+                f"cannot differentiate {bind.var.name!r}: {step.function!r} is a loop function "
+                "that does more than move elements",
+                span=bind.span,
+                hint="Differentiate before operators become loops; import a model that computes "
+                "with dimensions with constant sizes, by shapes=.",
+            )
+        number, back = found
+        x = step.args[number]
+        if x in self.active and is_float(x):
+            given = self.binding.value(gradient)
+            made = self.builder.kernel(back, given, *step.args, type=x.type, span=bind.span)
+            self.add(x, tensor_of(made))
 
     def _branch(self, step: GraphIf, bind: Bind) -> None:
         outside = [

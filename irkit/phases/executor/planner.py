@@ -43,6 +43,7 @@ from irkit.graph import (
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
 from irkit.phases.executor.kept_states import kept_states, reads
 from irkit.phases.executor.planned_prefixes import PlannedPrefixes
+from irkit.phases.executor.size_checks import check_sizes
 from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
 from irkit.phases.executor.tensor_specs import (
     input_specs,
@@ -177,8 +178,7 @@ class _ExecutorPlanner:
     def _branch(self, bind: Bind, step: GraphIf, end: Size) -> None:
         """Make the calls of both sides, which write to the same places."""
         number, begin = len(self.regions), len(self.calls)
-        (cond,) = self.tensors[step.cond]
-        branch = Branch(self._place(cond), begin, begin, begin)
+        branch = Branch(self._place(self.tensors[step.cond][0]), begin, begin, begin)
         self.regions.append(branch)
         made: list[int] = []
         for side in (step.then, step.otherwise):
@@ -376,6 +376,8 @@ class _ExecutorPlanner:
             tuple(self.sizes.number(found[var], what) for var in needed)
             for needed in (numbers, shape_vars(kernel))
         )
+        if all(region.begin < region.end for region in self.regions):  # Each call runs it.
+            check_sizes(self.sizes, kernel, found)
         call = KernelCall(step.function, places, node, False, operators, scalars, extents)
         self.calls.append(call)
 

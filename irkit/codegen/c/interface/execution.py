@@ -71,7 +71,7 @@ class Execution:
             return f"if (__builtin_{_CHECKED[step.op]}_overflow({a}, {b}, &{to}))"
         if step.op == "//":
             return f"if (irkit_floor({a}, {b}, &{to}))"
-        if step.op == "extent":
+        if step.op in ("extent", "check"):
             return f"if (({to} = {a}) < 0)"
         return f"{to} = {a} {'<' if step.op == 'min' else '>'} {b} ? {a} : {b};"
 

@@ -60,7 +60,7 @@ def size_texts(plan: ExecutorPlan) -> dict[str, str]:
 
 def _text(step: SizeStep, known: dict[str, str]) -> str:
     a, b = (str(each) if isinstance(each, int) else known[each] for each in (step.a, step.b))
-    if step.op == "extent":
+    if step.op in ("extent", "check"):
         return a
     return f"{step.op}({a}, {b})" if step.op in ("min", "max") else f"({a} {step.op} {b})"
 

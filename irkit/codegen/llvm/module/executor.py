@@ -290,7 +290,7 @@ def _size_step(step: SizeStep, a: str, b: str, name: str, refuse: Sequence[str])
             f"  {name}.bad = extractvalue {{i64, i1}} {name}.pair, 1",
             *refuse,
         ]
-    if step.op == "extent":
+    if step.op in ("extent", "check"):
         return [f"  {name} = add i64 {a}, 0", f"  {name}.bad = icmp slt i64 {a}, 0", *refuse]
     if step.op == "//":
         return _floor_division(a, b, name, refuse)

@@ -7,10 +7,14 @@ import numpy as np
 
 from irkit.core import ShapeError, equal
 from irkit.frontend.onnx.convert.shapes.size_kernels import shape_values
-from irkit.frontend.onnx.onnx_node import OnnxNode
+from irkit.frontend.onnx.onnx_node import ImportFailed, OnnxNode
 from irkit.frontend.sizes import Dim, subtract
 from irkit.graph import Body, Builder, TensorType, Value, outlined, written_type
 from irkit.ir import as_int, index
+
+
+class ChangingRows(ImportFailed, ShapeError):
+    """What iterations add to an output has sizes that each finds itself."""
 
 
 class LoopBody:
@@ -49,11 +53,15 @@ class LoopBody:
                     f"{self.node.title}: its state {before.name!r} is {written_type(before.type)}, "
                     f"and {written_type(after.type)} after an iteration",
                 )
-        for row, _ in rows:
+        names = node.outputs[len(node.outputs) - len(rows) :]
+        for name, (row, _) in zip(names, rows, strict=False):
             if any(node.limit(dim) is not dim for dim in node.dims(row)):
-                raise ShapeError(
-                    f"{node.title}: its output {row.name!r} of each iteration is "
-                    f"{written_type(row.type)}, whose shape changes"
+                raise ChangingRows(
+                    f"{node.title}: its output {(name or row.name)!r} collects "
+                    f"{written_type(row.type)} in each iteration, which finds the size itself; "
+                    "expected one shape in all iterations",
+                    hint="Pad it in the body of the loop, or carry it as state that grows.",
+                    span=node.span,
                 )
         builder = self.builder
         flag = builder.op("reshape", again, shape=(), span=self.node.span)

@@ -225,11 +225,12 @@ def _unrolled_scan(
         outputs.append(found[len(states) :])
     if scanned.made and not outputs:
         raise node.fail("it has outputs for each slice, but no slices")
+    rows = list(zip(*outputs, strict=True))
+    for name, each in zip(node.outputs[len(states) :], rows, strict=False):
+        _check_rows(node, name, each)
     stacked = [
         _stacked(node, each, axis, bool(back))
-        for each, axis, back in zip(
-            zip(*outputs, strict=True), scanned.out_axes, scanned.turned, strict=True
-        )
+        for each, axis, back in zip(rows, scanned.out_axes, scanned.turned, strict=True)
     ]
     return [*states, *stacked]
 

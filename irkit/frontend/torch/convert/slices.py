@@ -1,12 +1,13 @@
 """Operators that take a part of a tensor, whose bounds can be computed from dimensions."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from irkit.core import equal
-from irkit.frontend.sizes import AxisWindow, Dim, add, sliced, subtract, window_kernel
+from irkit.frontend.sizes import AxisWindow, Dim, add, settled, sliced, subtract, window_kernel
 from irkit.frontend.torch.aten_node import LEAST, AtenNode, Convert, apply
 from irkit.graph import TensorExpr
-from irkit.ir import Expr, bounds, index
+from irkit.ir import Assert, Expr, bounds, index, le, logical_and
 
 _MOST = (1 << 63) - 1
 
@@ -44,26 +45,39 @@ def _same(a: AxisWindow, b: AxisWindow) -> bool:
 
 
 def _taken(
-    node: AtenNode, x: TensorExpr, windows: Sequence[AxisWindow], places: Sequence[int] = ()
+    node: AtenNode, x: TensorExpr, windows: Sequence[AxisWindow], checks: Sequence[Assert] = ()
 ) -> TensorExpr:
-    """Take windows; along the axes ``places``, those that are not known to be inside are guarded:
-    PyTorch refuses a call that makes them leave the tensor."""
+    """Take windows, if the checks hold in a call."""
     sizes = [size for each in windows for size in (each.begin, each.count)]
     likes = [each for each in node.likes(*sizes) if each is not x]
     kinds = [each.type for each in likes]
-    guarded = [axis for axis in places if not _is_inside(node, windows[axis], node.dims(x)[axis])]
-    func, kind = window_kernel(x.type, windows, kinds, node.span, guarded=guarded)
+    func, kind = window_kernel(x.type, windows, kinds, node.span, checks=checks)
     return node.source.kernel(func, [x, *likes], kind, node.span)
 
 
-def _is_inside(node: AtenNode, window: AxisWindow, extent: Dim) -> bool:
-    rest = subtract(extent, add(window.begin, window.count))
+def _inside(node: AtenNode, window: AxisWindow, extent: Dim, axis: int) -> list[Assert]:
+    """Return what PyTorch checks: that a window lies within an axis; nothing if that is known."""
+    begin, end = window.begin, add(window.begin, window.count)
+    message = f"takes elements from {{}} to before {{}} of dimension {axis}, which has {{}}"
+    return _checked(node, [(0, begin), (end, extent)], message, [begin, end, extent])
+
+
+def _checked(
+    node: AtenNode, pairs: Sequence[tuple[Dim, Dim]], message: str, values: Sequence[Dim]
+) -> list[Assert]:
+    """Return the check that the first size of each pair is at most the second; nothing if that is
+    known."""
+    rooms = [subtract(most, least) for least, most in pairs]
     for least in LEAST:
-        low = bounds(index(rest), node.source.ranges(least)).low
-        if low is not None and low >= 0:
-            node.source.restrict(rest, least)
-            return True
-    return False
+        ranges = node.source.ranges(least)
+        lows = [bounds(index(settled(each, ranges)), ranges).low for each in rooms]
+        if all(low is not None and low >= 0 for low in lows):
+            for each in rooms:
+                node.source.restrict(each, least)
+            return []
+    holds = logical_and(*[le(index(one), index(other)) for one, other in pairs])
+    named = f"{node.node.name!r}, a {node.node.target}, {message}"
+    return [Assert(holds, named, tuple(map(index, values)), span=node.span)]
 
 
 def _slice(node: AtenNode) -> TensorExpr:
@@ -80,7 +94,8 @@ def _select(node: AtenNode) -> TensorExpr:
     windows = [AxisWindow(0, dim) for dim in node.dims(x)]
     begin = add(node.dims(x)[axis], at) if isinstance(at, int) and at < 0 else at
     windows[axis] = AxisWindow(begin, 1)
-    return apply("squeeze", _taken(node, x, windows, (axis,)), axes=(axis,))
+    checks = _inside(node, windows[axis], node.dims(x)[axis], axis)
+    return apply("squeeze", _taken(node, x, windows, checks), axes=(axis,))
 
 
 def _split(node: AtenNode) -> tuple[TensorExpr, ...]:
@@ -91,24 +106,41 @@ def _split(node: AtenNode) -> tuple[TensorExpr, ...]:
         counts = [given] * len(node.node.results)
     else:
         counts = node.extents(1)
+    if all(isinstance(each, int) for each in (*counts, node.dims(x)[axis])):
+        return _known_parts(x, axis, [each for each in counts if isinstance(each, int)])
+    checks = _filled(node, counts, node.dims(x)[axis], axis, ends_early=isinstance(given, int))
     found = list[TensorExpr]()
     begin: Dim = 0
     for at, count in enumerate(counts):
-        is_last = at == len(counts) - 1
-        end = _MOST if is_last and isinstance(given, int) else add(begin, count)
-        found.append(_part(node, x, axis, begin, end))
+        windows = [AxisWindow(0, dim) for dim in node.dims(x)]
+        is_rest = isinstance(given, int) and at == len(counts) - 1
+        here = subtract(node.dims(x)[axis], begin) if is_rest else count
+        windows[axis] = AxisWindow(begin, here)
+        found.append(_taken(node, x, windows, checks))
         begin = add(begin, count)
     return tuple(found)
 
 
-def _part(node: AtenNode, x: TensorExpr, axis: int, begin: Dim, end: Dim) -> TensorExpr:
-    """Take a part that is known to lie within the axis."""
-    extent = node.dims(x)[axis]
-    if all(isinstance(each, int) for each in (begin, end, extent)):
-        return cut(node, x, axis, begin, end)
-    windows = [AxisWindow(0, dim) for dim in node.dims(x)]
-    windows[axis] = AxisWindow(begin, subtract(extent if end == _MOST else end, begin))
-    return _taken(node, x, windows, (axis,))
+def _known_parts(x: TensorExpr, axis: int, counts: Sequence[int]) -> tuple[TensorExpr, ...]:
+    ends = list(accumulate(counts))
+    return tuple(
+        apply("slice", x, begins=(end - count,), ends=(end,), strides=(1,), axes=(axis,))
+        for end, count in zip(ends, counts, strict=True)
+    )
+
+
+def _filled(
+    node: AtenNode, counts: Sequence[Dim], extent: Dim, axis: int, *, ends_early: bool
+) -> list[Assert]:
+    """Return the check that parts fill an axis; the last may be smaller if it ``ends_early``."""
+    begin: Dim = 0
+    for count in counts[:-1]:
+        begin = add(begin, count)
+    end = add(begin, counts[-1])
+    # An axis without elements is one part, which is empty.
+    least = end if not ends_early else begin if len(counts) == 1 else add(begin, 1)
+    message = f"has parts for {{}} to {{}} elements of dimension {axis}, which has {{}}"
+    return _checked(node, [(least, extent), (extent, end)], message, [least, end, extent])
 
 
 def _flip(node: AtenNode) -> TensorExpr:

@@ -8,6 +8,7 @@ import numpy as np
 from irkit.graph.differentiation.applied import AppliedOp, Rule, where
 from irkit.graph.differentiation.rules.windows import apart
 from irkit.graph.tensor import TensorExpr, operator
+from irkit.ir import as_int
 
 
 def _concat(op: AppliedOp) -> list[TensorExpr | None]:
@@ -53,7 +54,8 @@ def _take(op: AppliedOp) -> list[TensorExpr | None]:
     an index names a place. A gradient that is not finite therefore reaches every place."""
     (x, indices), axis = op.args, op.options.int("axis")
     before, extent, after = x.shape[:axis], x.extent(axis), x.shape[axis + 1 :]
-    number = prod(indices.shape)
+    known = [as_int(dim) for dim in indices.dims]
+    number = -1 if None in known else prod(indices.shape)
     flat = indices.cast("i64").reshape(1, number)
     from_front = where(operator("less", flat, 0), flat + extent, flat)
     inside = operator("minimum", operator("maximum", from_front, 0), max(extent - 1, 0))
