@@ -135,6 +135,8 @@ class LaneCode:
         dtype, args = node.dtype, [self._of(arg) for arg in node.args]
         end, kind = "" if dtype.bits == 64 else "f", self.kind(dtype)
         if node.name in _STRICT:
+            if not any(arg.isidentifier() for arg in args):  # Two constants give no vector.
+                args[0] = self._spread(dtype, args[0])
             return self._new(kind, f"{args[0]} {_STRICT[node.name]} {args[1]}")
         if node.name == "abs" and dtype.lanes > 1:
             size = "0x7FFFFFFFFFFFFFFFull" if dtype.bits == 64 else "0x7FFFFFFFu"
@@ -148,7 +150,7 @@ class LaneCode:
     def reinterpret(self, node: Reinterpret) -> str:
         value, old, new = self._of(node.value), node.value.dtype, node.dtype
         if new.lanes > 1 or old.is_float == new.is_float:
-            return self._new(self.kind(new), f"({self.kind(new)}){value}")
+            return self._new(self.kind(new), f"({self.kind(new)}){self._spread(old, value)}")
         make = helpers.bits_of if old.is_float else helpers.of_bits
         return self._new(self.kind(new), f"{make(self.source, new.bits == 64)}({value})")
 
@@ -157,7 +159,7 @@ class LaneCode:
         kind = self.kind(new)
         if isinstance(node.value, (Const, Broadcast)) and new.is_integer:
             return f"({element_type(lane(new))}){value}"
-        if new.lanes == 1 or (old.is_integer and old.bits == new.bits):
+        if new.lanes == 1 or (old.is_integer and new.is_integer and old.bits == new.bits):
             return self._new(kind, f"({kind}){value}")
         return self._new(kind, f"__builtin_convertvector({value}, {kind})")
 

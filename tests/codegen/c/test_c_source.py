@@ -33,7 +33,7 @@ from tests.codegen.c.build import COMPILERS, CLibrary, needs_compiler
 from tests.codegen.llvm.cases import both, crossed, elementwise, special
 
 pytestmark = needs_compiler
-F32 = as_dtype("f32")
+F32, F64 = as_dtype("f32"), as_dtype("f64")
 EXAMPLES = int(os.environ.get("IRKIT_EXAMPLES", "12"))
 TYPES = [
     as_dtype(name) for name in ("bool", "i8", "u16", "i32", "u32", "i64", "f16", "bf16", "f32")
@@ -177,6 +177,28 @@ def test_math_functions_give_the_bits_that_llvm_gives(lanes: int, tmp_path: Path
         library.call(func, *args, got)
         native[name](*args, want)
         same = (got.view("u4") == want.view("u4")) | (np.isnan(got) & np.isnan(want))
+        assert same.all(), (name, args[0][~same][:4], got[~same][:4], want[~same][:4])
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_math_functions_of_f64_do_too(lanes: int, tmp_path: Path) -> None:
+    draw = np.random.default_rng(8)
+    wild = draw.integers(0, 1 << 64, 160, dtype="u8").view("f8")
+    ends = [0.0, np.inf, 1.0, 2.0**20, 1e22, 1e300, 5e-324, 0.9375]
+    values = np.concatenate([wild, draw.standard_normal(64) * 10, ends])
+    names = [name for name, dtype in POLYNOMIALS if dtype == "f64"]
+    funcs = {
+        name: elementwise(f"f{number}", [F64] * INTRINSICS[name].arity, len(values),
+                          lambda *a, n=name: call(n, *a), lanes)
+        for number, name in enumerate(names)
+    }  # fmt: skip
+    library, native = CLibrary(list(funcs.values()), tmp_path), compile_functions(funcs, PLAIN)
+    for name, func in funcs.items():
+        args = [values, values[::-1].copy()][: INTRINSICS[name].arity]
+        got, want = np.zeros_like(values), np.zeros_like(values)
+        library.call(func, *args, got)
+        native[name](*args, want)
+        same = (got.view("u8") == want.view("u8")) | (np.isnan(got) & np.isnan(want))
         assert same.all(), (name, args[0][~same][:4], got[~same][:4], want[~same][:4])
 
 
