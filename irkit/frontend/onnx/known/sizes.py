@@ -143,7 +143,7 @@ def _equal(a: Dim, b: Dim) -> Dim | None:
     if isinstance(a, int):
         return _equal(b, a)
     if isinstance(b, int):
-        return 0 if b < 0 and not any(walk(a, Sub)) else None
+        return 0 if b < 0 and next(walk(a, Sub), None) is None else None
     return 1 if equal(a, b) else None
 
 

@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from irkit.frontend.onnx.convert.shapes.size_kernels import counted
 from irkit.frontend.onnx.onnx_node import OnnxNode
 from irkit.frontend.sizes import Dim
-from irkit.graph import Value, quotient, same_extent, written
-from irkit.ir import Expr, as_int, index
+from irkit.graph import Value, quotient, same_extent
+from irkit.ir import U8, Expr, as_int, index
 
 
 def shaped(
     node: OnnxNode, operator: str, *args: Value, shape: Sequence[Dim], **attrs: Any
 ) -> Value:
-    """Emit an operator whose attribute ``shape`` is a shape with dimensions.
-
-    Raises: ImportFailed for a dimension that no tensor has.
-    """
+    """Emit an operator whose attribute ``shape`` is a shape with dimensions."""
     likes: list[Value] = []
     codes: list[int] = []
     for dim in shape:
@@ -49,10 +47,7 @@ def _code(node: OnnxNode, dim: Dim, likes: list[Value]) -> int:
                 return -2 - before - axis
         before += len(extents)
     place = node.place(dim)
-    if place is None:
-        raise node.fail(
-            f"a dimension is {written((dim,))[1:-1]}, which no tensor before it has",
-            hint="Fix the shapes of inputs: shapes={'name': (1, 3, 224, 224)}.",
-        )
+    if place is None:  # One is made that has it.
+        place = counted(node, 0, dim, 1, U8), 0
     likes.append(place[0])
     return -2 - before - place[1]
