@@ -15,22 +15,23 @@ from irkit.graph.sizes.computed_sizes import ComputedSizes
 
 def test_a_tensor_of_any_computed_extent_is_made_or_the_call_refused() -> None:
     nodes = [
-        make_node("Size", ["x"], ["size"]),
+        make_node("Shape", ["x"], ["shape"]),
+        make_node("ReduceProd", ["shape"], ["size"], keepdims=0),
         make_node("Unsqueeze", ["size", "front"], ["a"]),
         make_node("Mul", ["a", "a"], ["b"]),
         make_node("Mul", ["b", "a"], ["c"]),
         make_node("ConstantOfShape", ["c"], ["zeros"]),
     ]
     front = onnx.numpy_helper.from_array(np.array([0]), "front")
-    x, y = info("x", TensorProto.INT8, ["n"]), info("zeros", TensorProto.FLOAT, ["k"])
+    x, y = info("x", TensorProto.INT8, ["n", 2]), info("zeros", TensorProto.FLOAT, ["k"])
     graph = helper.make_graph(nodes, "model", [x], [y], [front])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    compiled = irkit.compile(proto, shapes={"x": ("n",)}, schedule="none", keep_trace=False)
+    compiled = irkit.compile(proto, shapes={"x": ("n", 2)}, schedule="none", keep_trace=False)
     for n in (0, 1, 3):
-        (found,) = compiled.run({"x": np.zeros(n, np.int8)}).values()
-        np.testing.assert_array_equal(found, np.zeros(n**3, "f4"))
-    with pytest.raises(ShapeError, match=r"with n = 4194304, .* that 64 bits do not hold"):
-        compiled.run({"x": np.zeros(1 << 22, np.int8)})
+        (found,) = compiled.run({"x": np.zeros((n, 2), np.int8)}).values()
+        np.testing.assert_array_equal(found, np.zeros((2 * n) ** 3, "f4"))
+    with pytest.raises(ShapeError, match=r"with n = 2097152, .* that 64 bits do not hold"):
+        compiled.run({"x": np.zeros((1 << 21, 2), np.int8)})
 
 
 def test_what_a_kernel_reads_is_no_size() -> None:
