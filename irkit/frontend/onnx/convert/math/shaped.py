@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from irkit.frontend.onnx.convert.shapes.size_kernels import counted
+from irkit.core import walk
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.frontend.sizes import Dim
+from irkit.frontend.sizes import Dim, counting_kernel
 from irkit.graph import Value, quotient, same_extent
-from irkit.ir import U8, Expr, as_int, index
+from irkit.ir import U8, Expr, Var, as_int, index
 
 
 def shaped(
@@ -48,6 +48,21 @@ def _code(node: OnnxNode, dim: Dim, likes: list[Value]) -> int:
         before += len(extents)
     place = node.place(dim)
     if place is None:  # One is made that has it.
-        place = counted(node, 0, dim, 1, U8), 0
+        place = _made(node, dim), 0
     likes.append(place[0])
     return -2 - before - place[1]
+
+
+def _made(node: OnnxNode, extent: Expr) -> Value:
+    """Emit a tensor that has an extent, for those who ask for one.
+
+    Raises: ImportFailed for a dimension that no tensor has.
+    """
+    likes: dict[Value, None] = {}
+    for var in walk(extent, Var):
+        place = node.place(var)
+        if place is None:
+            raise node.fail(f"it needs the dimension {var.name!r}, which no tensor before has")
+        likes[place[0]] = None
+    func, kind = counting_kernel(0, extent, 1, U8, [node.type(like) for like in likes], node.span)
+    return node.loops(func, *likes, types=(kind,))[0]
