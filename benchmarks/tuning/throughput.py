@@ -30,7 +30,10 @@ def main(seconds: float, jobs: int = 2) -> None:
         f"{between:.1f} from the first to the last"
     )
     print(f"rank correlation of {len(chosen)} with longer races {same:.3f}, in full {full:.3f}")
-    print("skipped", result.skipped, "built", result.built, "corr", result.correlation)
+    print(
+        f"{result.skipped} built and not raced; ranked with correlation {result.correlation:.2f} "
+        f"before they were built, {result.built:.2f} after"
+    )
     print(f"noise {100 * result.noise:.1f} %, best {result.speedup:.2f} times the default")
 
 

@@ -26,19 +26,5 @@ export function imports(memory, take) {
       view.setBigUint64(to, product & MASK, true);
       view.setBigUint64(to + 8, (product >> 64n) & MASK, true);
     },
-    ...MATH,
   };
 }
-
-const NAMES = [
-  "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log",
-  "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh",
-];
-
-/** Functions of f64, and the remainder, which is exact. */
-const MATH = {
-  ...Object.fromEntries(NAMES.map((name) => [name, Math[name]])),
-  exp2: (x) => 2 ** x,
-  fmod: (a, b) => a % b,
-  fmodf: (a, b) => a % b,
-};

@@ -48,11 +48,6 @@ export class Model {
     model.plan = plan;
     model.inputs = plan.inputs;
     model.outputs = plan.outputs;
-    for (const [, result, , capacity] of plan.state) {
-      if (capacity) {
-        throw new ModelError(`output ${plan.outputs[result].name} is a cache, which is not there yet`);
-      }
-    }
     const host = imports(() => model.#memory, (align, size) => model.#take(align, size));
     const compiled = await WebAssembly.compile(module);
     for (const { name } of WebAssembly.Module.imports(compiled)) {
@@ -74,7 +69,35 @@ export class Model {
   #begin = 0;
   #top = 0;
 
-  /** Compute all outputs, by name, from the inputs: `{ data, shape }` each. */
+  /**
+   * Return memory of the model for an input that an output is written over, full of zeros.
+   *
+   * Given to `run` for that input, it stays where it is from call to call. It lives as long as the
+   * model; to begin anew with a cache, set its length to 0.
+   */
+  state(name) {
+    const { plan } = this;
+    const pair = plan.state.find(([param]) => plan.inputs[param].name === name);
+    if (pair === undefined) {
+      const known = plan.state.map(([param]) => plan.inputs[param].name).join(", ") || "none";
+      throw new ModelError(`${name} is no input with state; those are: ${known}`);
+    }
+    const [param, , axis, capacity] = pair;
+    const { dtype, shape } = plan.inputs[param];
+    const room = shape.map((extent, at) => (capacity && at === axis ? capacity : extent));
+    if (room.some((extent) => typeof extent !== "number")) {
+      throw new ModelError(`input ${name} has an open shape, [${room}]: give it as { data, shape }`);
+    }
+    const bytes = count(room) * ARRAYS[dtype].BYTES_PER_ELEMENT;
+    const place = Math.ceil(this.#begin / ALIGNMENT) * ALIGNMENT;
+    this.#reserve(place + bytes);
+    this.#begin = place + bytes;
+    new Uint8Array(this.#memory.buffer, place, bytes).fill(0); // It may have been used by a run.
+    const view = () => new ARRAYS[dtype](this.#memory.buffer, place, count(room));
+    return new State(this, { name, place, room, axis, capacity, view });
+  }
+
+  /** Compute all outputs, by name, from the inputs: `{ data, shape }` or a `State` each. */
   run(inputs) {
     const { plan } = this;
     for (const name of Object.keys(inputs)) {
@@ -83,18 +106,34 @@ export class Model {
         throw new ModelError(`${name} is no input; the inputs are: ${known}`);
       }
     }
-    const given = plan.inputs.map((spec) => checkedInput(spec, inputs[spec.name]));
+    const caches = new Set(plan.state.filter((pair) => pair[3]).map(([param]) => param));
+    const given = plan.inputs.map((spec, at) =>
+      inputs[spec.name] instanceof State
+        ? inputs[spec.name].checkedFor(this, spec)
+        : checkedInput(spec, inputs[spec.name], caches.has(at)),
+    );
     this.#top = this.#begin;
     const sizes = this.#sizes(given);
-    const before = sizes.read();
-    const size = (each) => (typeof each === "number" ? each : before.get(each));
+    const known = sizes.read();
+    const size = (each) => (typeof each === "number" ? each : known.get(each));
     given.forEach((tensor, at) => checkShape(plan.inputs[at], tensor.shape, size));
     const written = new Map(plan.state.map(([param, result]) => [result, param]));
     const needed = size(plan.memory);
     if (needed > Math.min(plan.memory_limit, 2 ** 32 - this.#begin)) {
       throw new ModelError(`a call needs ${needed} bytes, more than there may be`);
     }
-    const inputPlaces = given.map(({ data }) => this.#take(ALIGNMENT, data.byteLength));
+    for (const [param, result, axis, capacity] of plan.state) {
+      const rows = size(plan.outputs[result].shape[axis] ?? 0);
+      if (capacity && rows > capacity) {
+        throw new ModelError(
+          `the cache ${plan.inputs[param].name} is full: output ${plan.outputs[result].name} has ` +
+            `${rows} rows along axis ${axis}, and there is room for ${capacity}`,
+        );
+      }
+    }
+    const inputPlaces = given.map((tensor) =>
+      tensor instanceof State ? tensor.place : this.#take(ALIGNMENT, tensor.data.byteLength),
+    );
     // An output whose size the run decides has room for the largest one.
     const rooms = plan.outputs.map((spec, at) => (plan.capacities[at] ?? spec.shape).map(size));
     const outputPlaces = plan.outputs.map((spec, at) =>
@@ -104,17 +143,27 @@ export class Model {
     );
     const arena = this.#take(ALIGNMENT, size(plan.arena_bytes));
     const tables = [inputPlaces, outputPlaces].map((places) => this.#table(places));
-    given.forEach(({ data }, at) => this.#bytes(inputPlaces[at], data).set(bytesOf(data)));
+    given.forEach((tensor, at) => {
+      if (!(tensor instanceof State)) {
+        this.#bytes(inputPlaces[at], tensor.data).set(bytesOf(tensor.data));
+      }
+    });
     const status = this.#exports.irkit_run(...tables, this.#params, arena, sizes.place);
     if (status) this.#fail(status, sizes.read());
     const after = sizes.read();
     const found = {};
     plan.outputs.forEach((spec, at) => {
       const shape = spec.shape.map((each) => (typeof each === "number" ? each : after.get(each)));
+      const before = written.has(at) ? given[written.get(at)] : undefined;
+      if (before instanceof State) {
+        if (before.capacity) before.length = shape[before.axis];
+        found[spec.name] = before;
+        return;
+      }
       const data = new ARRAYS[spec.dtype](count(shape));
       bytesOf(data).set(this.#bytes(outputPlaces[at], data));
       found[spec.name] = { data, shape };
-      if (written.has(at)) given[written.get(at)].data.set(data);
+      before?.data.set(data);
     });
     return found;
   }
@@ -220,6 +269,90 @@ export class Model {
   }
 }
 
+/**
+ * Memory of a model that an output is written to, over the input; `Model.state` makes it.
+ *
+ * A cache has a `capacity` of rows along an `axis`, of which the first `length` are in use; a run
+ * appends rows. Other state has a capacity of 0.
+ */
+export class State {
+  #model;
+  #room;
+  #view;
+  #length = 0;
+
+  constructor(model, { name, place, room, axis, capacity, view }) {
+    Object.assign(this, { name, place, axis, capacity });
+    for (const field of ["name", "place", "axis", "capacity"]) {
+      Object.defineProperty(this, field, { writable: false });
+    }
+    this.#model = model;
+    this.#room = room;
+    this.#view = view;
+  }
+
+  get length() {
+    return this.#length;
+  }
+
+  set length(rows) {
+    if (!Number.isSafeInteger(rows) || rows < 0 || rows > this.capacity) {
+      throw new ModelError(`${this.name} has room for ${this.capacity} rows, not for ${rows}`);
+    }
+    this.#length = rows;
+  }
+
+  /** The shape of what is in use. */
+  get shape() {
+    return this.#room.map((extent, at) =>
+      this.capacity && at === this.axis ? this.#length : extent,
+    );
+  }
+
+  /** A copy of what is in use, as outputs are: in rows without gaps. */
+  get data() {
+    const view = this.#view();
+    if (!this.capacity) return view.slice();
+    const made = new view.constructor(count(this.shape));
+    this.#parts((from, to, size) => made.set(view.subarray(from, from + size), to));
+    return made;
+  }
+
+  /** Put in what is in use from now on: `{ data, shape }`, as `run` takes inputs. */
+  set({ data, shape }) {
+    const view = this.#view();
+    const fits = (extent, at) =>
+      this.capacity && at === this.axis ? extent <= this.capacity : extent === this.#room[at];
+    const isShape = Array.isArray(shape) && shape.length === this.#room.length && shape.every(fits);
+    if (!(data instanceof view.constructor) || !isShape || data.length !== count(shape)) {
+      throw new ModelError(
+        `${this.name} holds ${view.constructor.name} of at most [${this.#room}], found ` +
+          `${data?.constructor?.name} of [${shape}]`,
+      );
+    }
+    if (this.capacity) this.length = shape[this.axis];
+    this.#parts((to, from, size) => view.set(data.subarray(from, from + size), to));
+  }
+
+  /** Call with the place in memory, the place without gaps, and the size, of each part in use. */
+  #parts(call) {
+    const axis = this.capacity ? this.axis : 0;
+    const inner = count(this.#room.slice(axis + 1));
+    const all = this.#room.length ? this.#room[axis] * inner : 1;
+    const used = this.capacity ? this.#length * inner : all;
+    const parts = count(this.#room.slice(0, axis));
+    for (let at = 0; at < parts; at++) call(at * all, at * used, used);
+  }
+
+  /** Return this state if it is the model's, for the input of a name. */
+  checkedFor(model, { name }) {
+    if (this.#model !== model || this.name !== name) {
+      throw new ModelError(`input ${name} was given the state of input ${this.name}, or of another model`);
+    }
+    return this;
+  }
+}
+
 function checked(response) {
   if (!response.ok) throw new ModelError(`${response.url} cannot be loaded: ${response.status}`);
   return response;
@@ -234,8 +367,11 @@ function bytesOf({ buffer, byteOffset, byteLength }) {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function checkedInput(spec, tensor) {
+function checkedInput(spec, tensor, isCache) {
   if (tensor === undefined) throw new ModelError(`input ${spec.name} is missing`);
+  if (isCache) {
+    throw new ModelError(`input ${spec.name} is a cache: give it model.state("${spec.name}")`);
+  }
   const { data, shape } = tensor;
   const wanted = ARRAYS[spec.dtype];
   if (!(data instanceof wanted)) {

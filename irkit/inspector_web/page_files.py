@@ -51,6 +51,7 @@ MODULES = (
     "views/executor.js",
     "views/views.js",
     "jobs/rerun.js",
+    "jobs/coloured_area.js",
     "jobs/edit.js",
     "jobs/upload.js",
     "panels/details.js",

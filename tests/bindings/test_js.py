@@ -75,6 +75,59 @@ def main(x: f32[n, 4], k: f64[n], i: i64[n], h: f32[3]):
 """
 
 
+CACHED = """
+def main(k: f32[2, n, 3], past: f32[2, m, 3], h: f32[2]):
+    present = concat(past, k, axis=1)
+    y: f32[2, 3] = sum(present, axes=(1,))
+    one: f32[2] = constant([1.0, 2.0])
+    g: f32[2] = add(h, one)
+    r = (y, present, g)
+    return r
+"""
+# It gives two rows a call: until the cache is full, then from its first row again, and one of the
+# caller's rows.
+CACHE_DRIVER = """
+import { readFileSync } from "node:fs";
+import { Model } from "MODULE";
+
+const fetch = async (url) => new Response(readFileSync(url));
+const model = await Model.load(process.argv[2], { fetch });
+const past = model.state("past"), h = model.state("h"), places = [past.place, h.place];
+const said = [], told = [];
+const tried = (call) => {
+  try {
+    call();
+    said.push("");
+  } catch (error) {
+    said.push(`${error.constructor.name}: ${error.message}`);
+  }
+};
+const step = (first, count) => {
+  const data = Float32Array.from({ length: 6 * count }, (_, at) => first + at);
+  const { y, present, g } = model.run({ k: { data, shape: [2, count, 3] }, past, h });
+  if (present !== past || g !== h) throw new Error("state is not its own output");
+  told.push([y.data, present.shape, present.data, g.data].map((each) => [...each]));
+};
+step(0, 2);
+step(100, 2);
+tried(() => step(200, 2)); // Of five rows, four are in use.
+told.push([past.shape, past.data, h.data].map((each) => [...each]));
+step(300, 1);
+past.length = 0;
+step(400, 3);
+past.set({ data: new Float32Array([1, 2, 3, 4, 5, 6]), shape: [2, 1, 3] });
+step(500, 1);
+const k = { data: new Float32Array(6), shape: [2, 1, 3] };
+tried(() => model.run({ k, past: { data: new Float32Array(0), shape: [2, 0, 3] }, h }));
+tried(() => model.run({ k, past: h, h }));
+tried(() => (past.length = 6));
+tried(() => past.set({ data: new Float32Array(36), shape: [2, 6, 3] }));
+tried(() => model.state("k"));
+if (past.place !== places[0] || h.place !== places[1]) throw new Error("state has moved");
+console.log(JSON.stringify({ told, said }));
+"""
+
+
 def compiled(text: str, **options: Any) -> Any:
     func = parse(text)
     assert isinstance(func, GraphFunc)
@@ -160,6 +213,57 @@ def test_node_runs_a_small_model(tmp_path: Path) -> None:
     x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
     (told,) = run_in_node(tmp_path / "small.wasm", [{"x": x}], tmp_path)["told"]
     np.testing.assert_allclose(np.reshape(told["found"]["y"][1], (2, 3)), np.tanh(x), 1e-6)
+
+
+@NEEDS_LINKER
+@NEEDS_NODE
+def test_a_cache_stays_in_the_memory_of_the_model(tmp_path: Path) -> None:
+    func = parse(CACHED)
+    assert isinstance(func, GraphFunc)
+    dims = {"n": Dimension("n", 1, 5), "m": Dimension("m", 0, 5)}
+    module = IRModule({"main": with_dimensions(func, dims)})
+    state: Any = {"past": ("present", 1, 5), "h": "g"}
+    made = irkit.compile(module, target="wasm32", state=state, keep_trace=False)
+    write_wasm(made, tmp_path / "cached.wasm")
+    driver = tmp_path / "driver.mjs"
+    driver.write_text(CACHE_DRIVER.replace("MODULE", str(BINDINGS / "irkit.js")))
+    command = [str(NODE), str(driver), str(tmp_path / "cached.wasm")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+
+    def rows(first: int, count: int) -> Any:
+        return first + np.arange(6.0 * count).reshape(2, count, 3)
+
+    grown = [rows(0, 2)]
+    grown += [np.concatenate([grown[0], rows(100, 2)], axis=1)]
+    full = np.concatenate([grown[1], rows(300, 1)], axis=1)
+    given = np.concatenate([np.arange(1.0, 7).reshape(2, 1, 3), rows(500, 1)], axis=1)
+    before_full = answer["told"].pop(2)  # Nothing was written.
+    assert before_full == [[2, 4, 3], grown[1].ravel().tolist(), [2.0, 4.0]]
+    caches = [*grown, full, rows(400, 3), given]
+    for calls, (cache, (y, shape, data, h)) in enumerate(
+        zip(caches, answer["told"], strict=True), 1
+    ):
+        assert shape == list(cache.shape)
+        np.testing.assert_array_equal(data, cache.ravel())
+        np.testing.assert_allclose(y, cache.sum(axis=1).ravel(), 1e-6)
+        assert h == [calls, 2 * calls]
+    for said, text in zip(
+        answer["said"],
+        [
+            "the cache past is full: output present has 6 rows along axis 1, and there is room "
+            "for 5",
+            'input past is a cache: give it model.state("past")',
+            "input past was given the state of input h",
+            "past has room for 5 rows, not for 6",
+            "past holds Float32Array of at most [2,5,3], found Float32Array of [2,6,3]",
+            "k is no input with state; those are: past, h",
+        ],
+        strict=True,
+    ):
+        assert said.startswith("ModelError: ")
+        assert text in said
 
 
 def test_a_model_for_another_target_is_no_module() -> None:

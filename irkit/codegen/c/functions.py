@@ -71,6 +71,8 @@ def _floating(writer: FunctionWriter, name: str, double: bool) -> str:
         raise IRKitError(f"there is no code for the intrinsic {name!r} on floats")
     if name == "sign":
         return helpers.sign(writer.source, double)
+    if name == "fmod":
+        return helpers.remainder(writer.source, double)
     return _LIBRARY.get(name, name) + ("" if double else "f")
 
 

@@ -114,6 +114,39 @@ def float_min_max(source: SourceText, dtype: DType, name: str) -> str:
     return source.helper(full, lambda: _function(kind, full, f"{kind} a, {kind} b", body))
 
 
+def remainder(source: SourceText, double: bool) -> str:
+    """Return the helper of ``fmod``: long division of the mantissas, as many binary digits a step
+    as 64 bits have room for. It is exact.
+
+    Both numbers are wholes, times a power of 2 that the exponents give; those of denormals are 1.
+    """
+    kind, end, digits = ("double", "", 52) if double else ("float", "f", 23)
+    full, whole = f"irkit_fmod_{'f64' if double else 'f32'}", f"uint{64 if double else 32}_t"
+    size = f"0x{'7' + 'f' * (15 if double else 7)}"
+    top, room = f"((uint64_t)1 << {digits})", 63 - digits
+    far = f"((uint64_t){2047 if double else 255} << {digits})"
+    make, value = bits_of(source, double), of_bits(source, double)
+    body = f"""const {whole} bits = {make}(a);
+const uint64_t above = bits & {size}, below = {make}(b) & {size};
+if (above >= {far} || below > {far} || below == 0) return NAN;
+if (above < below) return a;
+const uint64_t divisor = below >> {digits} ? (below & ({top} - 1)) | {top} : below;
+uint64_t rest = above >> {digits} ? (above & ({top} - 1)) | {top} : above;
+int scale = below >> {digits} ? (int)(below >> {digits}) - 1 : 0;
+int left = (above >> {digits} ? (int)(above >> {digits}) - 1 : 0) - scale;
+do {{
+    const int by = left < {room} ? left : {room};
+    rest = (rest << by) % divisor;
+    left -= by;
+}} while (left > 0);
+if (rest == 0) return copysign{end}({"0.0" + end}, a);
+const int zeros = __builtin_clzll(rest) - {room};
+const int up = zeros < scale ? zeros : scale;
+rest = (rest << up) + ((uint64_t)(scale - up) << {digits});
+return {value}(({whole})rest | (bits & ~({whole}){size}));"""
+    return source.helper(full, lambda: _function(kind, full, f"{kind} a, {kind} b", body))
+
+
 def float_divide(source: SourceText, dtype: DType, how: str) -> str:
     """Return the helper of ``floordiv`` or ``floormod`` on floats: through the remainder, which is
     exact, as NumPy does."""
@@ -122,7 +155,7 @@ def float_divide(source: SourceText, dtype: DType, how: str) -> str:
     zero, half, one = f"0.0{end}", f"0.5{end}", f"1.0{end}"
     full = f"irkit_{how}_{'f64' if double else 'f32'}"
     differ = (
-        f"const {kind} rest = fmod{end}(a, b);\n"
+        f"const {kind} rest = {remainder(source, double)}(a, b);\n"
         f"const bool differ = rest != {zero} && (rest < {zero}) != (b < {zero});\n"
     )
     if how == "floormod":

@@ -29,6 +29,7 @@ from irkit.ir import (
     Div,
     DType,
     Expr,
+    Mul,
     Neg,
     Reinterpret,
     Select,
@@ -40,7 +41,8 @@ from irkit.ir import (
 from irkit.ir.math import POLYNOMIALS, expansion as expanded, math_features
 
 _SIGNS: dict[type[Binary], str] = {
-    Add: "+", Sub: "-", Div: "/", Shl: "<<", Shr: ">>", BitAnd: "&", BitOr: "|", BitXor: "^",
+    Add: "+", Sub: "-", Mul: "*", Div: "/", Shl: "<<", Shr: ">>", BitAnd: "&", BitOr: "|",
+    BitXor: "^",
 }  # fmt: skip
 _TESTS: dict[type[Compare], str] = {LT: "<", GT: ">", GE: ">=", EQ: "==", NE: "!="}
 _STRICT = {"strict_add": "+", "strict_sub": "-", "strict_mul": "*"}

@@ -5,11 +5,13 @@ failure. :func:`time_limit` runs it in this process and interrupts it: native co
 return cannot be interrupted, and a crash ends this process.
 """
 
+import os
 import pickle
 from collections.abc import Callable
 
 from irkit.core import FormatError, IRKitError, Recorder
-from irkit.debug.isolation.pass_worker import run_pass
+from irkit.debug.isolation.forked_pass import run_forked_pass
+from irkit.debug.isolation.pass_worker import PassReply, run_pass
 from irkit.debug.isolation.trace_step import LEVELS, trace_step
 from irkit.processes import (
     Child,
@@ -26,6 +28,7 @@ from irkit.transform import (
     Apply,
     Attempt,
     PassHalted,
+    Step,
     StepChannel,
     apply_here,
 )
@@ -40,8 +43,9 @@ class Isolation:
     ``seconds`` and ``memory`` (bytes) limit each pass. A pass that another process cannot import (a
     closure, or one defined in the main script) is rejected if ``strict``; otherwise it runs here,
     under the time limit alone, and ``refused`` maps its name to the reason. So do irkit's own
-    passes unless ``own``. ``watch`` wraps what runs passes here. Call ``close`` at the end, or use
-    a ``with`` block.
+    passes unless ``own``. With ``fork``, a pass that cannot be imported runs in a fork of this
+    process, where there are forks: if it crashes, that is an error of the pass, too. ``watch``
+    wraps what runs passes here. Call ``close`` at the end, or use a ``with`` block.
     """
 
     def __init__(
@@ -51,10 +55,12 @@ class Isolation:
         memory: int | None = None,
         strict: bool = False,
         own: bool = True,
+        fork: bool = False,
         watch: Callable[[Apply], Apply] = lambda apply: apply,
     ) -> None:
         self.limits = Limits(seconds, memory)
         self.strict, self.own, self.watch = strict, own, watch
+        self.fork = fork and hasattr(os, "fork")
         self.refused: dict[str, str] = {}
         self._child = Child(self.limits, outer=PASS_CALLER)
         self._channel: tuple[int, StepChannel] | None = None
@@ -77,6 +83,8 @@ class Isolation:
             if self.strict:
                 raise IRKitError(reason)
             self.refused[attempt.p.name] = reason
+            if self.fork and can_interrupt():
+                return self.watch(self._run_in_fork)(attempt, recorder)
             return self._run_here(attempt, recorder)
         try:
             return self._run_in_child(attempt, recorder, message)
@@ -107,18 +115,24 @@ class Isolation:
         apply = time_limit(self.limits.seconds or 0) if limited else apply_here
         return self.watch(apply)(attempt, recorder)
 
+    def _run_in_fork(self, attempt: Attempt, recorder: Recorder) -> object:
+        channel = StepChannel(LEVELS)
+        try:
+            message = channel.send(_step_of(attempt))
+        except IRKitError:
+            return self._run_here(attempt, recorder)
+        try:
+            reply = run_forked_pass(attempt, recorder, message, self.limits)
+        except ChildDied as error:
+            raise pass_halted(error, self.limits) from None
+        if reply is None or not reply.message:
+            return self._run_here(attempt, recorder)  # It fails, and says how.
+        return _taken(channel, reply, recorder)
+
     def _message(self, attempt: Attempt) -> bytes:
         """Encode the step; return no bytes if something in it cannot be encoded."""
-        step = trace_step(
-            attempt.level,
-            attempt.before,
-            index=attempt.index,
-            phase=attempt.phase,
-            name=attempt.p.name,
-            function=attempt.function,
-        )
         try:
-            return self._open_channel().send(step)
+            return self._open_channel().send(_step_of(attempt))
         except IRKitError as error:
             self._channel, self._unsent = None, error.message
             return b""
@@ -140,15 +154,10 @@ class Isolation:
             what = f"it returned {reply.other}, not {attempt.p.level.__name__}"
             raise PassHalted("class", what)
         try:
-            step = channel.receive(reply.message)
+            return _taken(channel, reply, recorder)
         except FormatError as error:
             self._child.close()
             raise PassHalted("crash", f"corrupted its process: {error.message}") from None
-        recorder.count += step.applications
-        recorder.applications.extend(step.kept)
-        recorder.remarks.extend(step.remarks)
-        recorder.add_reports(step.reports)
-        return step.after
 
     def _open_channel(self) -> StepChannel:
         number = self._child.start()
@@ -157,6 +166,27 @@ class Isolation:
             known = self._channel = (number, StepChannel(LEVELS))
             self._new_channel = True
         return known[1]
+
+
+def _step_of(attempt: Attempt) -> Step:
+    return trace_step(
+        attempt.level,
+        attempt.before,
+        index=attempt.index,
+        phase=attempt.phase,
+        name=attempt.p.name,
+        function=attempt.function,
+    )
+
+
+def _taken(channel: StepChannel, reply: PassReply, recorder: Recorder) -> object:
+    """Return the IR of a reply; its rewrites and remarks are added to the recorder."""
+    step = channel.receive(reply.message)
+    recorder.count += step.applications
+    recorder.applications.extend(step.kept)
+    recorder.remarks.extend(step.remarks)
+    recorder.add_reports(step.reports)
+    return step.after
 
 
 def is_own(p: AnyPass) -> bool:

@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.util
-import math
 import shutil
 import subprocess
 import tempfile
@@ -174,8 +173,7 @@ def _load(w: Any, code: bytes) -> None:
 
     host: dict[str, Callable[..., Any]] = {
         "aligned_alloc": allocate, "free": _keep, "memcpy": copy, "memmove": copy,
-        "memset": fill, "__multi3": multiply, "fmod": _remainder, "fmodf": _remainder,
-        "sin": _or_nan(math.sin), "cos": _or_nan(math.cos), "tan": _or_nan(math.tan),
+        "memset": fill, "__multi3": multiply,
     }  # fmt: skip
     for wanted in module.imports:
         if wanted.name not in host:
@@ -188,13 +186,3 @@ def _load(w: Any, code: bytes) -> None:
 
 def _keep(at: int) -> None:
     """Free nothing: the allocator starts anew with each call."""
-
-
-def _remainder(a: float, b: float) -> float:
-    if b == 0 or math.isinf(a) or a != a or b != b:
-        return math.nan
-    return math.fmod(a, b)
-
-
-def _or_nan(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: math.nan if math.isinf(x) else function(x)

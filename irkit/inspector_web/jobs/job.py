@@ -43,7 +43,8 @@ class JobKind(msgspec.Struct, frozen=True):
 
 class JobInfo(msgspec.Struct, frozen=True):
     """State of a job. ``result`` is null until the job is done, and in lists of jobs; ``replay`` is
-    the command that runs one again that failed. Units: ``seconds`` so far, of at most ``limit``."""
+    the command that runs one again that failed. Units: ``seconds`` so far, of at most ``limit``;
+    where passes run, one may take ``pass_limit``."""
 
     id: int
     kind: str
@@ -57,3 +58,4 @@ class JobInfo(msgspec.Struct, frozen=True):
     result: msgspec.Raw = msgspec.Raw(b"null")
     replay: str = ""
     limit: float | None = None
+    pass_limit: float | None = None

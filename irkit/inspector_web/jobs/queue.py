@@ -12,8 +12,9 @@ import msgspec
 
 from irkit.core import InputError, IRKitError
 from irkit.inspector_web.jobs.job import JobInfo, JobKind, JobState, RunSink
-from irkit.inspector_web.jobs.kept import bug_text, keep_job
+from irkit.inspector_web.jobs.kept import bug_text, failed_pass, failed_pass_text, keep_job
 from irkit.inspector_web.record.progress import progress_of
+from irkit.inspector_web.record.step_recorder import TraceRecording
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.workspace import Workspace
 from irkit.processes import Child, ChildDied, Limits
@@ -41,6 +42,8 @@ class _Job:
         self.arguments, self.found = arguments, found
         self.state: JobState = "queued"
         self.message = self.replay = ""
+        limits = getattr(found, "limits", None)  # Of a pass, where passes run.
+        self.pass_limit = limits.seconds if isinstance(limits, Limits) else None
         self.keep: Keep | None = None
         self.result = b"null"
         self.child: Child | None = None
@@ -67,6 +70,7 @@ class _Job:
             msgspec.Raw(self.result if with_result else b"null"),
             self.replay,
             self.job_kind.limits.seconds,
+            self.pass_limit,
         )
 
 
@@ -199,6 +203,7 @@ class JobQueue:
         try:
             made = child.call(job.job_kind.run, *job.job_kind.send(job.found, folder))
             if not job.is_over:
+                made = self._with_replay(job, made)
                 result = msgspec.json.encode(job.job_kind.take(self._sink, job.found, made))
                 self._end(job, "done", "", result)
         except ChildDied as error:
@@ -214,6 +219,19 @@ class JobQueue:
             job.child = job.found = job.keep = None
             self._give_back(job, child)
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _with_replay(self, job: _Job, made: object) -> object:
+        """Keep the job of a run whose last pass failed and cannot be run again alone."""
+        failure = failed_pass(made)
+        if failure is None or job.keep is None:
+            return made
+        assert isinstance(made, TraceRecording)
+        with suppress(OSError, IRKitError):
+            replay = job.keep(failed_pass_text(failure))
+            failure = msgspec.structs.replace(failure, replay=replay)
+            run = msgspec.structs.replace(made.runs[0], failure=failure)
+            return msgspec.structs.replace(made, runs=(run, *made.runs[1:]))
+        return made
 
     def _fail(self, job: _Job, what: str, where: str = "") -> None:
         """End a job that nobody expected to fail; it is kept, so that it can run again."""

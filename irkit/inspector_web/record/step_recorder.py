@@ -189,10 +189,13 @@ def record_steps(recorder: StepRecorder, limits: Limits = NO_TIME_LIMIT) -> Gene
     pass.
 
     Passes that are not irkit's run in another process, so that one that crashes is part of the
-    recording. One that cannot be named there is in the last report of this process.
+    recording. One that cannot be imported there runs in a fork, and is in the last report of this
+    process besides.
     """
     original = Pipeline.steps
-    isolation = Isolation(seconds=limits.seconds, memory=limits.memory, own=False, watch=_reported)
+    isolation = Isolation(
+        seconds=limits.seconds, memory=limits.memory, own=False, fork=True, watch=_reported
+    )
 
     def steps(
         self: Pipeline,

@@ -8,6 +8,7 @@ from irkit.ir.expr import Expr
 from irkit.ir.math.exponentials import power_of_e
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
 from irkit.ir.math.logarithms import log1p, split_any
+from irkit.ir.math.sums_of_two import Sum, exact_product
 
 _LN2 = 0.693147180559945309
 # 1/3 and 2 / ln 2, each as a sum.
@@ -18,8 +19,6 @@ _ATANH = (0.06456808836091125, 0.06642978717596676, 0.07692787398231016, 0.09090
           0.1111111113555117, 0.14285714285669254, 0.20000000000000012)  # fmt: skip
 _LARGE = 2.0**28
 """From here on, sqrt(x**2 + 1) is x."""
-
-Sum = tuple[Expr, Expr]
 
 
 def power(f: LaneArithmetic, x: Expr, y: Expr) -> Expr:
@@ -56,10 +55,10 @@ def _log2(f: LaneArithmetic, x: Expr) -> Sum:
     below = f.add(t, 2.0)
     inverse = f.div(1.0, below)
     s = f.mul(t, inverse)
-    product, error = _product(f, s, below)
+    product, error = exact_product(f, s, below)
     rest = f.sub(f.sub(f.sub(t, product), error), f.mul(s, f.sub(t, f.sub(below, 2.0))))
     s_low = f.mul(rest, inverse)
-    square = _product(f, s, s)
+    square = exact_product(f, s, s)
     square = square[0], f.add(square[1], f.mul(f.add(s, s), s_low))
     cube = _times_sum(f, (s, s_low), square)
     third = _times_sum(f, cube, (f.value(_THIRD[0]), f.value(_THIRD[1])))
@@ -75,7 +74,7 @@ def _log2(f: LaneArithmetic, x: Expr) -> Sum:
 
 
 def _times(f: LaneArithmetic, y: Expr, high: Expr, low: Expr) -> Sum:
-    product, error = _product(f, y, high)
+    product, error = exact_product(f, y, high)
     return product, f.add(error, f.mul(y, low))
 
 
@@ -87,26 +86,8 @@ def _exp2(f: LaneArithmetic, high: Expr, low: Expr) -> Expr:
     return power_of_e(f, f.mul(f.add(f.sub(near, whole), low), _LN2), whole)
 
 
-def _product(f: LaneArithmetic, a: Expr, b: Expr) -> Sum:
-    """Return a product, and exactly what its rounding lost."""
-    product = f.mul(a, b)
-    if f.features.fuses:
-        return product, f.fused(a, b, f.neg(product))
-    (a_high, a_low), (b_high, b_low) = _halves(f, a), _halves(f, b)
-    error = f.sub(f.mul(a_high, b_high), product)
-    error = f.add(f.add(error, f.mul(a_high, b_low)), f.mul(a_low, b_high))
-    return product, f.add(error, f.mul(a_low, b_low))
-
-
-def _halves(f: LaneArithmetic, x: Expr) -> Sum:
-    """Split a number into two of half the digits (Veltkamp)."""
-    large = f.mul(x, 2.0**27 + 1)
-    high = f.sub(large, f.sub(large, x))
-    return high, f.sub(x, high)
-
-
 def _times_sum(f: LaneArithmetic, a: Sum, b: Sum) -> Sum:
-    product, error = _product(f, a[0], b[0])
+    product, error = exact_product(f, a[0], b[0])
     return product, f.add(error, f.add(f.mul(a[0], b[1]), f.mul(a[1], b[0])))
 
 

@@ -27,6 +27,7 @@ from irkit.ir.expr import (
     Const,
     Div,
     Expr,
+    Mul,
     Neg,
     Shl,
     Shr,
@@ -42,6 +43,7 @@ _TESTS: dict[str, type[Compare]] = {"olt": LT, "ogt": GT, "oge": GE, "oeq": EQ}
 _ON_BITS: dict[str, type[Binary]] = {
     "add": Add,
     "sub": Sub,
+    "mul": Mul,
     "shl": Shl,
     "lshr": Shr,
     "and": BitAnd,

@@ -10,6 +10,7 @@ from irkit.ir.expr import Expr
 from irkit.ir.math import (
     double_arcs,
     double_powers,
+    double_waves,
     exponentials,
     inverse_trigonometry,
     logarithms,
@@ -61,6 +62,9 @@ POLYNOMIALS: dict[tuple[str, str], Expansion] = {
     ("log10", "f64"): logarithms.log10,
     ("log1p", "f64"): logarithms.log1p,
     ("pow", "f64"): double_powers.power,
+    ("sin", "f64"): double_waves.sin,
+    ("cos", "f64"): double_waves.cos,
+    ("tan", "f64"): double_waves.tan,
     ("sinh", "f64"): exponentials.sinh,
     ("cosh", "f64"): exponentials.cosh,
     ("asinh", "f64"): double_powers.asinh,

@@ -76,7 +76,8 @@ class ValueSizes:
         ):
             self._sizes[at] = len(row)
             return ""
-        inside = list(ValueSizes.held(row))
+        # Whatever else is there is refused when the value is made.
+        inside = [each for each in ValueSizes.held(row) if each.__class__ is int]
         if not inside and len(row) <= self._limit and row[:1] != [ValueTag.TUPLE]:
             self._sizes[at] = len(row)
             return ""

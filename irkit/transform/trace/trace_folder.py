@@ -119,8 +119,23 @@ def _recording(folder: str) -> _Recording:
     with _opening:
         if key not in _recordings:
             _recordings[key] = made = _Recording(key[1])
-            atexit.register(_close_own, key[0], made)
+            _close_at_exit(key[0], made)
         return _recordings[key]
+
+
+def _close_at_exit(process: int, recording: _Recording) -> None:
+    """Close the recording when this process ends.
+
+    A child of ``multiprocessing`` does not run what ``atexit`` knows, but its own finalizers.
+    """
+    atexit.register(_close_own, process, recording)
+    # Who did not import it is no child of it, and need not wait for that import.
+    if "multiprocessing.process" in sys.modules:
+        from multiprocessing import parent_process
+        from multiprocessing.util import Finalize
+
+        if parent_process() is not None:
+            Finalize(None, _close_own, args=(process, recording), exitpriority=0)
 
 
 def _close_own(process: int, recording: _Recording) -> None:

@@ -1,9 +1,11 @@
 """C files built by a compiler of this machine, and their functions called with NumPy arrays."""
 
 import ctypes
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,22 @@ from irkit.ir import Buffer, PrimFunc, numpy_dtype, shape_vars
 FLAGS = ("-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 COMPILERS = [name for name in ("gcc", "clang", "clang-14") if shutil.which(name)]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler: apt install gcc")
+
+
+@cache
+def need_sanitizers(compiler: str) -> None:
+    """Skip a test if a compiler has no library of the sanitizers of addresses and behaviour."""
+    command = [compiler, "-fsanitize=address,undefined", "-x", "c", "-o", os.devnull, "-"]
+    done = subprocess.run(
+        command,
+        input="int main(void) { return 0; }",
+        text=True,
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    if done.returncode:
+        pytest.skip(f"{compiler} has no sanitizers here: apt install libclang-rt-dev")
 
 
 class CLibrary:

@@ -131,14 +131,15 @@ def test_ptx_knows_where_memory_is() -> None:
     assert ".local" not in text  # The threads' elements are registers.
 
 
-def test_ptx_of_what_needs_a_library_is_refused() -> None:
+def test_functions_of_f64_need_no_library_of_the_device() -> None:
     func = parse(
-        'def f(A: f64[8]):\n    for t in thread(0, 8, "threadIdx.x"):\n        A[t] = sin(A[t])\n'
+        "def f(A: f64[8]):\n"
+        '    for t in thread(0, 8, "threadIdx.x"):\n'
+        "        A[t] = fmod(sin(A[t]) + tan(A[t]), A[t])\n"
     )
-    kernel = irkit.build(func, target="cuda")
-    assert "sin(A[t])" in kernel.source()
-    with pytest.raises(IRKitError, match="kernel 'f_kernel' calls sin, for which ptx has no code"):
-        kernel.source("ptx")
+    assert "fmod" in irkit.build(func, target="cuda").source()
+    assert ".extern .func" not in irkit.build(func, target="cuda").source("ptx")
+    assert "s_endpgm" in irkit.build(func, target="amdgpu").source("amdgpu")
 
 
 def test_a_kind_of_source_that_a_target_lacks_is_refused() -> None:

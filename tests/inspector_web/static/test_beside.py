@@ -84,13 +84,26 @@ def test_runs_are_aligned_by_phase_and_pass(inspection: Inspection) -> None:
 def test_two_files_open_as_a_comparison_that_leads_to_the_first_difference(visit: OnPage) -> None:
     page = visit("")
     said = page.locator(".comparison-said")
-    expect(said).to_contain_text("What differs first: the IR after 12 inject-virtual-threads")
+    expect(said).to_have_text(
+        "What differs first: 11 hoist-first-iterations runs in this run only;"
+        " the IR after 12 inject-virtual-threads."
+    )
     row = page.locator(".comparison tbody tr")
-    expect(row).to_contain_text("1 pass")
+    expect(row).to_contain_text("1 pass: 11 hoist-first-iterations")
     expect(row).to_contain_text("≠ other")
     assert serious(page) == []
-    said.locator("button").press("Enter")
+    said.locator("button").last.press("Enter")
     expect(page.locator(CHOSEN)).to_contain_text("inject-virtual-threads")
+    assert "beside=1" in page.url
+
+
+def test_a_pass_that_the_other_run_alone_has_is_named_and_shown_there(visit: OnPage) -> None:
+    page = visit("run=1&beside=0&show=overview")
+    said = page.locator(".comparison-said")
+    expect(said).to_contain_text("first: 11 hoist-first-iterations runs in matmul.trace only; the")
+    said.locator("button").first.click()
+    expect(page.locator(CHOSEN)).to_contain_text("hoist-first-iterations")
+    assert "run=0" in page.url or "run=" not in page.url
     assert "beside=1" in page.url
 
 

@@ -14,7 +14,7 @@ from irkit.codegen import evaluate_sizes
 from irkit.core import IRKitError, IRModule
 from irkit.graph import Dimension, GraphFunc, parse, with_dimensions
 from irkit.runtime import Model, build_library, write_sources
-from tests.codegen.c.build import COMPILERS, needs_compiler
+from tests.codegen.c.build import COMPILERS, need_sanitizers, needs_compiler
 from tests.runtime.deploy.dlpack import CModel, Tensor, tensor
 
 pytestmark = needs_compiler
@@ -171,6 +171,7 @@ def test_state_and_caches_lie_in_the_memory_of_the_caller(tmp_path: Path) -> Non
 def test_the_example_of_open_sizes_and_state_has_no_undefined_behaviour(
     compiler: str, tmp_path: Path
 ) -> None:
+    need_sanitizers(compiler)
     model = compiled(CACHE, {"n": (1, 4)}, state={"past": ("present", 1, 5), "h": "g"})
     write_sources(model, tmp_path, name="cell")
     flags = "-std=c11 -ffp-contract=off -Wall -Wextra -Werror -O1 -fsanitize=address,undefined"

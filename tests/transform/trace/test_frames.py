@@ -14,6 +14,7 @@ import pytest
 from irkit.core import FormatError, Function, IRModule, same
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Trace
+from irkit.transform.trace.file import ValueTag
 from irkit.transform.trace.frames import (
     INDEX,
     frame_at,
@@ -24,6 +25,7 @@ from irkit.transform.trace.frames import (
 )
 from irkit.transform.trace.load import TraceContents, decode_trace
 from irkit.transform.trace.save import encode_trace
+from irkit.transform.trace.size_limits import ValueSizes
 from irkit.transform.trace.stored import StoredReader
 from tests.transform.trace.test_trace import LOOP, trace_of_module
 from tests.transform.trace.version_2 import encoded as encoded_in_version_2
@@ -93,6 +95,10 @@ def test_damaged_rows_are_named_when_a_step_is_asked_for_them() -> None:
     assert [step.name for step in read.steps][:1] == ["serial"]
     with pytest.raises(FormatError, match=rf"t.trace is damaged at byte {first}: the checksum"):
         _ = read.steps[0].before
+
+
+def test_a_value_with_a_list_for_a_number_is_left_to_who_makes_it() -> None:
+    assert ValueSizes(4).add(1, [ValueTag.TUPLE, [[0], 0, "a"]]) == ""
 
 
 def test_only_the_ir_that_is_asked_for_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

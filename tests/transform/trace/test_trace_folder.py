@@ -32,6 +32,12 @@ SCRIPT = """
     irkit.compile(irkit.IRModule({"main": graph}))
     if sys.argv[1:] == ["die"]:
         os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[1:] == ["pool"]:
+        import multiprocessing
+
+        child = multiprocessing.get_context("fork").Process(target=irkit.lower, args=(parse(FUNC),))
+        child.start()
+        child.join()
     if sys.argv[1:] == ["fork"]:
         child = os.fork()
         irkit.lower(parse(FUNC))
@@ -71,8 +77,9 @@ def test_what_was_compiled_is_there_after_the_process_was_killed(tmp_path: Path)
     assert_whole(trace)
 
 
-def test_a_fork_has_a_file_of_its_own(tmp_path: Path) -> None:
-    code, traces = run_script(tmp_path, "fork")
+@pytest.mark.parametrize("how", ["fork", "pool"])
+def test_a_fork_has_a_file_of_its_own(how: str, tmp_path: Path) -> None:
+    code, traces = run_script(tmp_path, how)
     assert (code, len(traces)) == (0, 2)
     large, small = sorted(traces, key=len, reverse=True)
     assert_whole(large)

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from irkit.autoschedule import Machine
 from irkit.tune import (
     Record,
     RecordFile,
@@ -29,7 +30,7 @@ from tests.tune.search.simulated import Simulated, by_rows
 
 @pytest.fixture(scope="module")
 def small() -> Task:
-    return task(product(64, 64, 64))
+    return task(product(64, 64, 64), machine=Machine(vector_bytes=32, vector_registers=16))
 
 
 def test_the_search_finds_what_is_fast(small: Task) -> None:

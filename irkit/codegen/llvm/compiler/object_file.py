@@ -4,6 +4,7 @@ from typing import Any
 
 from irkit.codegen.llvm.compiler.host import complete_target, machine
 from irkit.codegen.llvm.compiler.library import llvm_binding
+from irkit.codegen.llvm.compiler.masked_logic import hide_logic
 from irkit.codegen.llvm.compiler.masked_stores import has_narrow_masked_stores, hide_masks
 from irkit.codegen.llvm.compiler.pass_manager import run_passes, run_quick_passes
 from irkit.core import IRKitError, Target
@@ -54,10 +55,18 @@ def optimise(llvm_text: str, target: Target, *, unroll: bool = True) -> Any:
                 "LLVM's passes turned this module into invalid IR",
                 hint="Compile it with a lower opt_level.",
             )
+    return _worked_around(module) if "+avx512f" in completed.features else module
+
+
+def _worked_around(module: Any) -> Any:
+    """Return a module without what LLVM's code generator gets wrong for AVX-512."""
+    text = str(module)
     names = (function.name for function in module.functions)
-    if "+avx512f" in completed.features and has_narrow_masked_stores(names):
-        module = llvm_binding.parse_assembly(hide_masks(str(module)), llvm_binding.create_context())
-        module.verify()
+    changed = hide_logic(hide_masks(text) if has_narrow_masked_stores(names) else text)
+    if changed is text:
+        return module
+    module = llvm_binding.parse_assembly(changed, llvm_binding.create_context())
+    module.verify()
     return module
 
 

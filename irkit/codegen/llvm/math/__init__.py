@@ -1,3 +1,3 @@
-"""Intrinsic functions: which is an instruction, an expansion of ``irkit/ir/math``, or a call
-of the C library.
+"""Intrinsic functions: which is an instruction, an expansion of ``irkit/ir/math``, or a function
+of the module.
 """

@@ -1,5 +1,5 @@
-"""Intrinsic functions as instructions or as calls of the C math library; those that have an
-expansion (``irkit/ir/math``) come here on f64 only.
+"""Intrinsic functions as instructions, or as calls of functions of the module; those that have an
+expansion (``irkit/ir/math``) do not come here.
 
 One of the four meanings of docs/semantics.md that check each other: it shares no code with the
 other three, which ``irkit/ir/intrinsics.py`` names.
@@ -11,12 +11,12 @@ from irkit.codegen.llvm.arithmetic.conversions import rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
+from irkit.codegen.llvm.math.remainders import remainder_function
 from irkit.core import IRKitError
 from irkit.ir import BOOL, F32, DType
 
 Emit = Callable[[FunctionText, DType, list[str], str], str]
 UNROLLED_LANES = 16
-_LIBRARY = ("sin", "cos", "tan", "fmod")
 _INLINE = {
     "sqrt": "sqrt",
     "floor": "floor",
@@ -49,15 +49,10 @@ def _inline(name: str) -> Emit:
     return emit
 
 
-def _library(name: str) -> Emit:
-    def emit(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
-        kind = value_type(dtype.element)
-        called = name + ("f" if kind == "float" else "")
-        params = ", ".join([kind] * len(args))
-        text.module.declare(called, f"declare {kind} @{called}({params}) #2")
-        return each_lane(text, called, kind, dtype.lanes, args)
-
-    return emit
+def _remainder(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:
+    scalar = dtype.element
+    name = remainder_function(text, scalar)
+    return each_lane(text, name, value_type(scalar), dtype.lanes, args)
 
 
 def each_lane(text: FunctionText, called: str, kind: str, lanes: int, args: list[str]) -> str:
@@ -218,7 +213,7 @@ def _strict(name: str) -> Emit:
 _TESTS = ("isnan", "isinf", "isfinite")
 _FLOAT: dict[str, Emit] = {
     **{name: _inline(name) for name in _INLINE},
-    **{name: _library(name) for name in _LIBRARY},
+    "fmod": _remainder,
     "strict_add": _strict("fadd"),
     "strict_sub": _strict("fsub"),
     "strict_mul": _strict("fmul"),

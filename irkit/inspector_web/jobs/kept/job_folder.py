@@ -20,7 +20,11 @@ from irkit.core import FormatError, IRKitError
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.kept.fixed_values import KeptValue, read_values, write_values
 from irkit.inspector_web.record.restore import restore, trace_with_failure
-from irkit.inspector_web.record.step_recorder import RecordedFailure, RecordedTrace
+from irkit.inspector_web.record.step_recorder import (
+    RecordedFailure,
+    RecordedTrace,
+    TraceRecording,
+)
 from irkit.inspector_web.record.tempdirs import make_tempdir
 from irkit.inspector_web.runs.pass_plan import PassInfo, PassPlacement
 from irkit.inspector_web.runs.run import LEVELS, LoadedTrace, Run, Source
@@ -124,6 +128,20 @@ def _source_of(source: Source, folder: Path) -> JobSource:
     return JobSource(source.kind, path, shapes, converters, values)
 
 
+def failed_pass(made: object) -> RecordedFailure | None:
+    """Return the failure of the last pass of the run that a job made, unless the pass can be run
+    again alone."""
+    if not isinstance(made, TraceRecording) or not made.runs:
+        return None
+    failure = made.runs[0].failure
+    return None if failure is None or failure.replay else failure
+
+
+def failed_pass_text(failure: RecordedFailure) -> str:
+    """Return what is said of a job whose run ends with a failed pass."""
+    return f"Pass {failure.name!r} on {failure.function or 'the module'}: {failure.what}"
+
+
 def is_job_folder(folder: str | os.PathLike[str]) -> bool:
     """Return True if a folder holds a job."""
     return (Path(folder) / JSON_NAME).is_file()
@@ -158,14 +176,14 @@ def replay_job(
 def _error_of(child: Child, kind: JobKind, found: object) -> str | None:
     folder = make_tempdir(child, "replay")
     try:
-        child.call(kind.run, *kind.send(found, folder))
+        failure = failed_pass(child.call(kind.run, *kind.send(found, folder)))
+        return None if failure is None else failed_pass_text(failure)
     except ChildDied as error:
         return f"The job {error.message}"
     except IRKitError as error:
         return str(error)
     except Exception as error:  # What a job of the page says of it too: it is to be found again.
         return bug_text(error)
-    return None
 
 
 def bug_text(error: Exception) -> str:

@@ -3,10 +3,11 @@
 import { Along } from "./along.js";
 import { Chunks } from "./chunks.js";
 import { byId, copyText, el, fill, plural } from "../dom.js";
-import { laidOut, lastFrom, missingLines, pageRows, placeOf } from "./rows.js";
+import { laidOut, lastFrom, missingLines, pageRows, placeOf, rowsBetween } from "./rows.js";
 
 const UNFOLD = 40;
 const MOST_AT_ONCE = 20000;
+const MOST_MEASURED = 400;
 
 export class DiffView {
   constructor(source, { onLine, onChange, answers = source, view = byId("view") }) {
@@ -84,6 +85,7 @@ export class DiffView {
       onFilled: () => this.markAgain(),
     });
     await chunks.open(0);
+    if (!this.options.inline && !this.options.wrap) this.share(table, laid);
     if (mine !== this.shown) { chunks.close(); return; }
     clearTimeout(this.slow);
     this.chunks?.close();
@@ -93,6 +95,20 @@ export class DiffView {
     await this.showRewrite();
     if (this.current >= 0) await this.goTo(this.current);
     await this.mark(this.options.line, this.options.scroll);
+  }
+
+  // Tell the table how wide the lines of each side are, in characters; those at its start stand for all.
+  share(table, laid) {
+    for (const side of ["left", "right"]) {
+      let most = 0;
+      for (const row of rowsBetween(laid, 0, MOST_MEASURED)) {
+        if (row.kind === "fold") continue;
+        const mark = markOf(row, side);
+        const html = mark >= 0 ? this.answer.html[mark] : this.known[side].get(row[side]) ?? (row.kind === "same" ? this.known.right.get(row.right) : "");
+        if (html) most = Math.max(most, charactersOf(html));
+      }
+      table.style.setProperty(`--${side}-wide`, `calc(${most}ch + 34px)`);
+    }
   }
 
   // The lines of a large text are requested again when they come into view again.
@@ -282,6 +298,12 @@ export class DiffView {
 
 // The index of the line with its changed words marked; it came with the difference.
 const markOf = (row, side) => (side === "left" ? row.leftMark : row.rightMark);
+
+// How many characters wide a line is: its indentation takes half of that.
+function charactersOf(html) {
+  const text = html.replace(/<[^>]*>/g, "").replace(/&[#\w]+;/g, "_");
+  return text.length - /^ */.exec(text)[0].length / 2;
+}
 
 // Machine code jumps between lines of the IR: go through these in their own order.
 function nextNative(rows, ahead, chosen) {

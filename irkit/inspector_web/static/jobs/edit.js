@@ -1,6 +1,7 @@
 // Edit the IR after the chosen pass, or the schedule that it chose, and run the rest of the passes on it.
 
 import { byId, el, errorParts, fill, paused, plural } from "../dom.js";
+import { colouredArea } from "./coloured_area.js";
 import { runJob, runShown } from "./job.js";
 
 const KINDS = { ir: "IR", schedule: "Schedule" };
@@ -41,6 +42,7 @@ export class Edit {
     const later = paused(300, () => this.check());
     this.area = el("textarea", { class: "edit-text", spellcheck: "false", autocapitalize: "off", wrap: "off", "aria-label": "The text", "aria-describedby": "edit-said",
       oninput: () => { this.given.now[this.kind] = this.area.value; this.mark("", "…"); later(); }, onkeydown: (event) => this.press(event) });
+    this.coloured = colouredArea(this.area);
     this.said = el("p", { id: "edit-said", class: "edit-said", role: "status" });
     this.status = el("div", { class: "plan-status" });
     this.go = el("button", { type: "button", class: "primary", title: "Run the passes after this one (Ctrl Enter)", onclick: () => this.runRest() }, "Run the rest");
@@ -53,7 +55,7 @@ export class Edit {
     const many = isWhole ? plural(left, "step on its functions comes", "steps on its functions come") : plural(left, "pass comes", "passes come");
     this.box = el("div", { class: "view-box rerun edit" },
       el("div", { class: "plan-top" }, el("h2", {}, `After ${page.run.steps[this.step].name}`), this.said, this.kinds, this.reset, this.go, this.status),
-      el("p", { class: "edit-why" }, `${many} after it. The new run stands beside this one, and is checked against it.`), this.area);
+      el("p", { class: "edit-why" }, `${many} after it. The new run stands beside this one, and is checked against it.`), this.coloured.box);
     this.fillText();
     this.mark("", "Nothing changed yet");
   }
@@ -63,6 +65,7 @@ export class Edit {
 
   fillText() {
     this.area.value = this.given.now[this.kind];
+    this.coloured.paint();
     for (const button of this.kinds.children) button.setAttribute("aria-pressed", String(button.dataset.kind === this.kind));
   }
 

@@ -69,7 +69,8 @@ export class JobProgress {
     if (this.said.textContent !== text) this.said.textContent = text;
     if (info.total) Object.assign(this.bar, { max: info.total, value: info.done });
     else this.bar.removeAttribute("value");
-    this.elapsed.textContent = `${Math.round(info.seconds)} s${info.limit ? ` of at most ${info.limit} s` : ""}`;
+    const most = info.pass_limit ? `, a pass at most ${info.pass_limit} s` : info.limit ? ` of at most ${info.limit} s` : "";
+    this.elapsed.textContent = `${Math.round(info.seconds)} s${most}`;
     this.button.title = `${plural(Math.round(info.seconds), "second")} so far`;
   }
 }

@@ -92,7 +92,12 @@ export class Verdicts {
     const guilty = this.guilty.get(run);
     const parts = guilty ? [this.guiltyPart(guilty)] : [];
     if (own.length) parts.unshift(this.countsPart(own));
-    fill(byId("check-said"), ...parts);
+    const box = byId("check-said");
+    // Verdicts come one by one: who is on a link of it stays there.
+    const at = [...box.querySelectorAll("button")].indexOf(document.activeElement);
+    const { id } = box.querySelectorAll("button")[at] ?? {};
+    fill(box, ...parts);
+    if (at >= 0) (id ? byId(id) : box.querySelectorAll("button")[at])?.focus();
   }
 
   countsPart(own) {

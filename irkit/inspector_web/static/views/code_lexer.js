@@ -1,4 +1,4 @@
-// LLVM IR and assembly as coloured tokens, and the lines that nobody reads left out.
+// LLVM IR, assembly and irkit's own IR as coloured tokens, and the lines that nobody reads left out.
 
 import { el } from "../dom.js";
 
@@ -13,6 +13,15 @@ const ASSEMBLY = [
   ["t", /%?\b(?:[xyz]mm\d+|[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|(?:si|di|sp|bp)l|r\d+[bwd]?|k[0-7]|[wxvqds]\d+|st\(\d\))\b/y],
   ["g", /\.?[A-Za-z_][\w.$@]*/y], ["n", /\$?-?(?:0x[0-9A-Fa-f]+|\d+)\b/y], ["", /\s+|./y],
 ];
+// As irkit/core/text/tokens.py has them.
+const IR = [
+  ["c", /#.*/y], ["s", /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?/y], ["d", /@[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*|@/y],
+  ["t", /(?:bool|(?:bf|f|i|u)\d{1,2})(?:x\d{1,5})?(?!\w|\.[A-Za-z_])/y],
+  ["k", /(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)(?!\w|\.[A-Za-z_])/y],
+  ["l", /(?:serial|parallel|vectorized|unrolled|thread)(?=\()/y], ["f", /[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()/y],
+  ["n", /\d[\w.]*(?:e[+-]\d+)?/y], ["", /[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*|\s+|./y],
+];
+const RULES = { ir: IR, llvm: LLVM, assembly: ASSEMBLY };
 const UNREAD = {
   llvm: /^\s*(?:source_filename|target |attributes |declare |; ModuleID|!|$)/,
   assembly: /^\s*(?:\.(?!L\w*:)[a-z_]\w*\b(?!:)|$)/,
@@ -21,7 +30,7 @@ const LABEL = /^[\w.$]+:/;
 const DATA = /^\s*\.(?:long|quad|byte|short|zero|asciz|ascii)\b/;
 
 export function tokensOf(kind, text) {
-  const rules = kind === "assembly" ? ASSEMBLY : LLVM;
+  const rules = RULES[kind] ?? LLVM;
   const made = [];
   for (let at = 0; at < text.length;) {
     for (const [name, rule] of rules) {
