@@ -79,8 +79,7 @@ def main(names: list[str] | None = None) -> None:
     for name in names or list(NETS):
         net = NETS[name]()
         start = time.perf_counter()
-        shapes = net.shapes if net.is_open else None
-        model = irkit.compile(net.model(), shapes=shapes, keep_trace=False)
+        model = irkit.compile(net.model(), shapes=net.shapes, keep_trace=False)
         took = time.perf_counter() - start
         session = _session(net.model())
         ratios: list[Ratio] = []

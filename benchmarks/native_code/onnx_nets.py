@@ -19,8 +19,6 @@ class Net:
 
     def __init__(self, sizes: Sequence[dict[str, int]] = (), around: "Net | None" = None) -> None:
         self.sizes = list(sizes)
-        self.is_open = True
-        """Whether all sizes are one program; otherwise each is compiled at its first call."""
         self.numbers: Iterator[int] = count() if around is None else around.numbers
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
@@ -216,7 +214,6 @@ def detection(classes: int = 8) -> Net:
     """Boxes and scores of any number of places, of which a choice prepares the boxes, and the best
     that do not overlap are kept."""
     net = Net([{"places": n} for n in (10, 100, 500)])
-    net.is_open = False  # NonMaxSuppression takes numbers.
     x = net.input("x", "places in 1..512", 64)
     sides: list[onnx.GraphProto] = []
     boxes = net.op("Sigmoid", net.op("MatMul", x, net.weight(64, 4)))

@@ -48,8 +48,8 @@ class LoopFunctions:
                 f"cannot differentiate loop {bind.var.name!r}: how many iterations it makes at "
                 "most is only known when it runs, so its states are not kept",
                 span=bind.span,
-                hint="Give it a number of iterations that is a constant or computed from "
-                "dimensions, or an output for each iteration.",
+                hint="Give it a number of iterations that is a constant (values= of the import "
+                "fixes an input) or computed from dimensions, or an output for each iteration.",
             )
         return self._plain[self._kept[step.function]]
 

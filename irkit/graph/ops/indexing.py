@@ -111,15 +111,17 @@ def _pad_type(tensors: Tensors, options: OpOptions) -> Type:
 
 
 def _pad(given: tuple[Array, ...], options: OpOptions) -> Array:
-    """Pad with a value; negative pads crop."""
+    """Pad with a value; negative pads crop, also what the other end was padded with."""
     (x,) = given
-    pads = options.ints("pads")
-    pairs = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
-    cut = x[
-        tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs, strict=True))
-    ]
-    grown = [(max(a, 0), max(b, 0)) for a, b in pairs]
-    return np.pad(cut, grown, constant_values=np.asarray(options.scalar("value")).astype(x.dtype))
+    before, after = options.ints("pads")[: x.ndim], options.ints("pads")[x.ndim :]
+    shape = [n + a + b for n, a, b in zip(x.shape, before, after, strict=True)]
+    padded = np.full(shape, np.asarray(options.scalar("value")).astype(x.dtype), x.dtype)
+    sides = zip(x.shape, shape, before, strict=True)
+    kept = [range(max(-a, 0), min(n, m - a)) for n, m, a in sides]
+    if all(kept):
+        to = tuple(slice(k.start + a, k.stop + a) for k, a in zip(kept, before, strict=True))
+        padded[to] = x[tuple(slice(k.start, k.stop) for k in kept)]
+    return padded
 
 
 def _take_type(tensors: Tensors, options: OpOptions) -> Type:

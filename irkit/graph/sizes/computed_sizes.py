@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from irkit.core import deep_recursion, substitute, walk
+from irkit.core import Node, deep_recursion, substitute, walk
 from irkit.graph.nodes import Bind, Body, Constant, Invoke, Op, Value
 from irkit.graph.ops import attributes
 from irkit.graph.sizes.kernel_sizes import kernel_sizes
@@ -92,7 +92,7 @@ class ComputedSizes:
     def _kernel(self, name: str, args: Sequence[Value], kind: TensorType) -> Sequence[Expr] | None:
         """Return what a kernel stores that reads no element."""
         kernel = self._kernels.get(name)
-        if not isinstance(kernel, PrimFunc) or len(kind.shape) > 1 or any(walk(kernel, Load)):
+        if not isinstance(kernel, PrimFunc) or len(kind.shape) > 1 or _has(kernel, Load):
             return None
         stores = list(walk(kernel.body, Store))
         types = [arg.type for arg in args]
@@ -124,4 +124,8 @@ def _taken(values: Sequence[Expr], places: Sequence[Expr]) -> Sequence[Expr] | N
 
 def _are_sizes(given: Sequence[Sequence[Expr]]) -> bool:
     """Return True if nothing is subtracted: a model rounds towards 0, and sizes round down."""
-    return not any((as_int(each) or 0) < 0 or any(walk(each, Sub)) for row in given for each in row)
+    return not any((as_int(each) or 0) < 0 or _has(each, Sub) for row in given for each in row)
+
+
+def _has(node: Node, kind: type[Node]) -> bool:
+    return next(walk(node, kind), None) is not None

@@ -21,6 +21,14 @@ def test_padding_extends_and_negative_pads_crop() -> None:
     np.testing.assert_array_equal(found, np.pad(x[:, 1:], ((1, 0), (0, 2)), constant_values=7))
 
 
+@pytest.mark.parametrize("pads", [(3, -2), (-2, 3), (5, -4), (-5, 4), (0, -3), (1, 1), (-1, -1)])
+def test_one_end_crops_what_the_other_was_padded_with(pads: tuple[int, int]) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    wide = np.pad(x, 9, constant_values=7)
+    wanted = wide[9 - pads[0] : len(wide) - 9 + pads[1]]
+    np.testing.assert_array_equal(computed("pad", [x], pads=pads, value=7.0), wanted)
+
+
 def test_take_counts_from_the_end_and_clamps_indices() -> None:
     x = np.arange(10.0).reshape(2, 5)
     found = computed("take", [x, np.array([[0, -1], [9, -9]])], axis=1)

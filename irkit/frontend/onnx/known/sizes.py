@@ -1,6 +1,7 @@
 """Integers that models compute from shapes: numbers, and expressions over dimensions."""
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,11 @@ def _computed(operator: str, args: Sequence[NDArray[Any]], attrs: Attrs) -> Size
         return np.asarray(op_spec(operator).evaluate(given, attrs), dtype=object)
     if operator == "where" and args[0].dtype != object:
         return np.where(args[0], *[np.asarray(arg, dtype=object) for arg in args[1:]])
+    if operator in _REDUCTIONS and np.ndim(args[0]) == 1:
+        whole = reduce(_REDUCTIONS[operator], np.asarray(args[0], dtype=object), _EMPTY[operator])
+        found = np.empty(1 if dict(attrs).get("keepdims") else (), dtype=object)
+        found[...] = whole
+        return found
     function = _ARITHMETIC.get(operator)
     if function is None or len(args) != 2:
         return None
@@ -143,7 +149,7 @@ def _equal(a: Dim, b: Dim) -> Dim | None:
     if isinstance(a, int):
         return _equal(b, a)
     if isinstance(b, int):
-        return 0 if b < 0 and not any(walk(a, Sub)) else None
+        return 0 if b < 0 and next(walk(a, Sub), None) is None else None
     return 1 if equal(a, b) else None
 
 
@@ -156,3 +162,6 @@ _ARITHMETIC = {
     "minimum": smaller,
     "maximum": larger,
 }
+
+_REDUCTIONS = {"prod": multiply, "sum": add}
+_EMPTY = {"prod": 1, "sum": 0}

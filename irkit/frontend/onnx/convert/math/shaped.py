@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from irkit.core import walk
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.frontend.sizes import Dim
-from irkit.graph import Value, quotient, same_extent, written
-from irkit.ir import Expr, as_int, index
+from irkit.frontend.sizes import Dim, counting_kernel
+from irkit.graph import Value, quotient, same_extent
+from irkit.ir import U8, Expr, Var, as_int, index
 
 
 def shaped(
     node: OnnxNode, operator: str, *args: Value, shape: Sequence[Dim], **attrs: Any
 ) -> Value:
-    """Emit an operator whose attribute ``shape`` is a shape with dimensions.
-
-    Raises: ImportFailed for a dimension that no tensor has.
-    """
+    """Emit an operator whose attribute ``shape`` is a shape with dimensions."""
     likes: list[Value] = []
     codes: list[int] = []
     for dim in shape:
@@ -49,10 +47,22 @@ def _code(node: OnnxNode, dim: Dim, likes: list[Value]) -> int:
                 return -2 - before - axis
         before += len(extents)
     place = node.place(dim)
-    if place is None:
-        raise node.fail(
-            f"a dimension is {written((dim,))[1:-1]}, which no tensor before it has",
-            hint="Fix the shapes of inputs: shapes={'name': (1, 3, 224, 224)}.",
-        )
+    if place is None:  # One is made that has it.
+        place = _made(node, dim), 0
     likes.append(place[0])
     return -2 - before - place[1]
+
+
+def _made(node: OnnxNode, extent: Expr) -> Value:
+    """Emit a tensor that has an extent, for those who ask for one.
+
+    Raises: ImportFailed for a dimension that no tensor has.
+    """
+    likes: dict[Value, None] = {}
+    for var in walk(extent, Var):
+        place = node.place(var)
+        if place is None:
+            raise node.fail(f"it needs the dimension {var.name!r}, which no tensor before has")
+        likes[place[0]] = None
+    func, kind = counting_kernel(0, extent, 1, U8, [node.type(like) for like in likes], node.span)
+    return node.loops(func, *likes, types=(kind,))[0]

@@ -6,8 +6,9 @@ from irkit.frontend.onnx.convert.shapes.gather import take_along
 from irkit.frontend.onnx.convert.shapes.ranked import ranked
 from irkit.frontend.onnx.limits import INT64_MAX
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.graph import Value
-from irkit.ir import I64
+from irkit.frontend.sizes import Dim
+from irkit.graph import MOST, Value
+from irkit.ir import I64, bounds, index
 
 
 def cumulative_sum(node: OnnxNode) -> Value:
@@ -31,7 +32,7 @@ def _cumulative(node: OnnxNode, nothing: int) -> Value:
     if given is None or len(given) != 1:
         raise node.fail(f"axis {given} must be one number")
     axis = node.axis(given[0], node.rank(x))
-    extent, backwards = node.shape(x)[axis], bool(node.integer("reverse", 0))
+    extent, backwards = _most(node, node.dims(x)[axis]), bool(node.integer("reverse", 0))
     if node.integer("exclusive", 0):
         x = _shifted(node, x, axis, 1, nothing, backwards)
     step = 1
@@ -41,6 +42,12 @@ def _cumulative(node: OnnxNode, nothing: int) -> Value:
         x = node.op("multiply", x, moved) if nothing else node.op("add", x, moved)
         step *= 2
     return x
+
+
+def _most(node: OnnxNode, extent: Dim) -> int:
+    """Return the most that an extent is within the ranges of its dimensions."""
+    high = bounds(index(extent), node.ranges).high
+    return MOST if high is None else min(high, MOST)
 
 
 def _shifted(node: OnnxNode, x: Value, axis: int, by: int, value: int, backwards: bool) -> Value:

@@ -2,7 +2,7 @@
 
 from irkit.frontend.onnx.convert.math.shaped import reshape as reshaped, shaped
 from irkit.frontend.onnx.onnx_node import OnnxNode
-from irkit.frontend.sizes import Dim
+from irkit.frontend.sizes import Dim, multiply
 from irkit.graph import Value, quotient, same_extent, written
 from irkit.ir import as_int, product
 
@@ -145,6 +145,9 @@ def tile(node: OnnxNode) -> Value:
     Source: Tile-1 (a number of tiles along one axis) to Tile-13.
     """
     x = node.input(0)
+    is_open = not all(isinstance(dim, int) for dim in node.dims(x))
+    if node.version >= 6 and (is_open or node.is_of_dimensions(1)):
+        return _open_tile(node, x)
     shape = node.shape(x)
     if node.version < 6:
         tiles, axes = node.ints(1, "tiles"), node.ints(2, "axis")
@@ -162,6 +165,21 @@ def tile(node: OnnxNode) -> Value:
     wide = tuple(each for pair in zip(repeats, shape, strict=True) for each in pair)
     x = node.op("broadcast_to", node.op("reshape", x, shape=apart), shape=wide)
     return node.op("reshape", x, shape=whole)
+
+
+def _open_tile(node: OnnxNode, x: Value) -> Value:
+    """Repeat a tensor along one axis after the other, as often as numbers or dimensions say."""
+    repeats, dims = node.sizes(1, "repeats") or (), [*node.dims(x)]
+    if len(repeats) != len(dims) or any(isinstance(each, int) and each < 0 for each in repeats):
+        raise node.fail(f"repeats {written(repeats)} must be one number for each axis")
+    for axis, count in enumerate(repeats):
+        if count == 1:
+            continue
+        wide = node.op("expand_dims", x, axes=(axis,))
+        wide = shaped(node, "broadcast_to", wide, shape=[*dims[:axis], count, *dims[axis:]])
+        dims[axis] = multiply(count, dims[axis])
+        x = reshaped(node, wide, dims)
+    return x
 
 
 def depth_to_space(node: OnnxNode) -> Value:
