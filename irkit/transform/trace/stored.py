@@ -95,6 +95,7 @@ class StoredReader(Reader):
         super().__init__(TraceBody("", {}, index.classes, [], [], [], []), known, name)
         self._stored, totals = StoredRows(data, index), index.totals
         self._lock = threading.RLock()
+        self._functions: dict[int, list[tuple[str, int]]] = {}
         self._roots: list[int] = []
         self._values: _Table[Any] = _Table(totals[0], self._make_value)
         self._nodes: _Table[Any] = _Table(totals[1], self._make_node)
@@ -141,6 +142,16 @@ class StoredReader(Reader):
             if not 0 <= at < len(self.nodes):
                 self.fail(f"a module refers to {at}, which is not in the file")
         return cast(list[tuple[str, int]], held)
+
+    def functions_of(self, number: int) -> list[tuple[str, int]]:
+        """Return the same as functions_in, without waiting while something large is read: pages of
+        lines ask for it."""
+        if number >= 0:
+            return self.functions_in(number)
+        found = self._functions.get(number)
+        if found is None:
+            found = self._functions[number] = self.asked(self.functions_in, number)
+        return found
 
     def unread(self, number: int) -> int:
         """Return about how many nodes have to be made for a function or module: files have the
@@ -314,7 +325,7 @@ class StoredStep(Step, frozen=True, eq=False):
             return super().states(side)
         reader = held.reader
         found: list[FunctionState] = []
-        for name, at in reader.asked(reader.functions_in, held.given):
+        for name, at in reader.functions_of(held.given):
             read = partial(reader.asked, reader.function, at)
             shown = name or self.function or read().name
             found.append(FunctionState(shown, (id(reader), at), read))

@@ -13,7 +13,7 @@ import pytest
 
 from irkit.core import FormatError, Function, IRModule, same
 from irkit.ir import LOOP_LEVEL
-from irkit.transform import Trace
+from irkit.transform import Side, Trace
 from irkit.transform.trace.file import ValueTag
 from irkit.transform.trace.frames import (
     INDEX,
@@ -120,6 +120,23 @@ def test_only_the_ir_that_is_asked_for_is_made(monkeypatch: pytest.MonkeyPatch) 
     assert len(made) == few
     _ = [step.after for step in steps]
     assert len(made) > few
+
+
+def test_the_functions_of_a_step_are_known_while_something_large_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = decode_trace(bytes_of(trace_of_module()), (LOOP,))
+    sides: tuple[Side, Side] = ("before", "after")
+    asked = [step.states(side) for step in read.steps for side in sides]
+
+    def wait(*_: object) -> None:
+        raise AssertionError("it would wait for the lock of the reader")
+
+    monkeypatch.setattr(StoredReader, "asked", wait)
+    again = [step.states(side) for step in read.steps for side in sides]
+    names = [[state.name for state in states] for states in asked]
+    assert [[state.name for state in states] for states in again] == names
+    assert max(map(len, names)) > 1
 
 
 def test_a_file_of_version_2_is_still_read() -> None:
