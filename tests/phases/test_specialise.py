@@ -286,16 +286,16 @@ def test_dimensions_values_and_sizes_found_may_meet_in_one_model() -> None:
 def test_a_package_of_a_model_in_parts_runs(tmp_path: Path) -> None:
     nodes = [
         make_node("NonZero", ["x"], ["i"]),
-        # Elements of a reshaped matrix of any size are not followed.
         make_node("Reshape", ["i", "s"], ["r"]),
-        make_node("CumSum", ["r", "zero"], ["y"]),
+        # What is mirrored must have a number of elements.
+        make_node("Pad", ["r", "front"], ["y"], mode="reflect"),
     ]
-    model = irkit.compile(chain(nodes, ["y"], s=np.array([-1]), zero=np.int64(0)))
+    model = irkit.compile(chain(nodes, ["y"], s=np.array([-1]), front=np.array([1, 0])))
     x, full = np.eye(2, 6, dtype=np.float32), np.ones((2, 6), np.float32)
-    assert model.run({"x": x})["y"].tolist() == [0, 1, 1, 2]
+    assert model.run({"x": x})["y"].tolist() == [1, 0, 1, 0, 1]
     model.save(tmp_path / "m.irkit")
     loaded = irkit.load(tmp_path / "m.irkit")
-    assert loaded.run({"x": x})["y"].tolist() == [0, 1, 1, 2]
+    assert loaded.run({"x": x})["y"].tolist() == [1, 0, 1, 0, 1]
     with pytest.raises(IRKitError, match=r"not compiled for i: \[2, 12\]; it holds:\n  i: \[2, 2"):
         loaded.run({"x": full})
 
