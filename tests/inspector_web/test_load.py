@@ -65,31 +65,22 @@ def test_a_script_shows_each_program_that_it_lowers_and_the_pass_that_failed(
     inspection.close()
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["in the script", "in a module"])
 def test_a_pass_that_crashes_is_the_end_of_its_run_and_not_of_the_recording(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    head, _, tail = FAILING.replace('raise ValueError("boom <b>")', CRASH).partition("func = ")
-    (tmp_path / "crashing_passes.py").write_text(head)
-    (tmp_path / "s.py").write_text(
-        f"{head.partition('@')[0]}from crashing_passes import *\nfunc = {tail}"
-    )
+    text = FAILING.replace('raise ValueError("boom <b>")', CRASH)
+    if not own:
+        head, _, tail = text.partition("func = ")
+        (tmp_path / "crashing_passes.py").write_text(head)
+        text = f"{head.partition('@')[0]}from crashing_passes import *\nfunc = {tail}"
+    (tmp_path / "s.py").write_text(text)
     inspection = opened("s.py")
     assert inspection.workspace is not None
     failed = inspection.workspace.runs[1].steps.rows()[-1]
     assert (failed.name, failed.status) == ("explode", "failed")
     assert failed.message == "crashed its process with SIGSEGV"
-    inspection.close()
-
-
-def test_a_crash_of_a_pass_that_only_the_script_knows_names_the_pass(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.py").write_text(FAILING.replace('raise ValueError("boom <b>")', CRASH))
-    inspection = Inspection(("s.py",))
-    inspection.open()
-    assert "crashed its process with SIGSEGV (pass 'explode' on f)" in inspection.message
     inspection.close()
 
 

@@ -18,15 +18,17 @@ def mark_panel(sch: Schedule, panel: BlockRef, product: MatrixProduct, plan: Pan
 
 
 def neighbours_last(sch: Schedule, block: BlockRef, loops: list[LoopRef]) -> None:
-    """Make the loop over neighbours in what a block writes the innermost, and unroll it."""
+    """Make the loop over neighbours in what a block writes the innermost, and unroll it; nothing if
+    the last axis has one element, and no loop."""
     found = sch.get(block)
     store = only_store(found)
     assert store is not None
     last = next(axis for axis in found.axes if axis.var is store.indices[-1])
     used = variables(last.binding)
     near = [loop for loop in loops if loop.var in used]
-    sch.reorder(*(loop for loop in loops if loop not in near), *near)
-    sch.unroll(near[-1])
+    if near:
+        sch.reorder(*(loop for loop in loops if loop not in near), *near)
+        sch.unroll(near[-1])
 
 
 def mark_tile(sch: Schedule, block: BlockRef, depth: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import irkit
-from irkit import te
+from irkit import te, topi
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.autoschedule.products.plan import Dots, plan_of, plans_of
 from irkit.autoschedule.products.recognise import product_of
@@ -320,3 +320,15 @@ def test_the_epilogue_stays_on_the_tile() -> None:
     ]
     assert len(readers) == 1
     assert len(inside) == 2
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("rows", [1, 3, 17])
+def test_a_batch_beside_one_operand_may_have_one_column(rows: int, columns: int) -> None:
+    a, b = te.placeholder((rows, 6), name="A"), te.placeholder((2, 6, columns), name="B")
+    func = te.create_prim_func([a, b, topi.matmul(a, b)])
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-9, 9, (rows, 6)), rng.integers(-9, 9, (2, 6, columns))
+    found = np.zeros((2, rows, columns), np.float32)
+    irkit.build(auto_schedule(func, GENERIC))(x.astype("f4"), y.astype("f4"), found)
+    np.testing.assert_array_equal(found, x @ y)
