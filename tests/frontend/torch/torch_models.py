@@ -10,6 +10,7 @@ from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
 
+from tests.frontend.torch.torch_order import ordered, padded
 from tests.frontend.torch.torch_slices import sliced
 
 
@@ -363,12 +364,14 @@ MODELS: dict[str, Callable[[], Made]] = {
     "promotions": lambda: (Function(promotions), (floats(3), whole(-3, 4, 3))),
     "reductions": lambda: (Function(reductions), (floats(2, 3, 4),)),
     "scanned": lambda: (Scanned(), (floats(20, 2, 3), floats(2, 3))),
+    "ordered": lambda: (Function(ordered), (floats(5, 6),)),
+    "padded": lambda: (Function(padded), (floats(3, 2, 4, 5),)),
     "sliced": lambda: (Function(sliced), (floats(7, 4),)),
     "symbolic": lambda: (nn.Sequential(nn.Linear(4, 6), nn.Unflatten(1, (2, 3)), nn.Softmax(-1),
                                        nn.Flatten(1)), (floats(3, 4),)),
     "vit": lambda: (ViT(8, 4, 8, 2, 1), (floats(2, 3, 8, 8),)),
 }  # fmt: skip
-DYNAMIC = {"scanned", "sliced", "symbolic"}
+DYNAMIC = {"ordered", "padded", "scanned", "sliced", "symbolic"}
 """Models whose first dimension, that of the first input, is exported as a symbol."""
 
 

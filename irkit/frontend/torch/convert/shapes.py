@@ -105,11 +105,14 @@ def _index_select(node: AtenNode) -> TensorExpr:
 
 
 def _gather(node: AtenNode) -> TensorExpr:
-    """Take the element at an index along an axis, for each place of the index."""
     x, index = node.tensor(0), node.tensor(2)
-    axis, dims = node.axis(1, "dim", x.rank), node.dims(x)
+    return gathered(node, x, index, node.axis(1, "dim", x.rank))
+
+
+def gathered(node: AtenNode, x: TensorExpr, index: TensorExpr, axis: int) -> TensorExpr:
+    """Take the element at an index along an axis, for each place of the index."""
     flat = constant(0, "i64")
-    for at, extent in enumerate(dims):
+    for at, extent in enumerate(node.dims(x)):
         column = index.cast("i64") if at == axis else _column(node, index, at)
         flat = flat * node.number_of(extent, I64) + column
     return apply("take", x.reshape(-1), flat, axis=0)
@@ -153,6 +156,12 @@ def _filled(
         value = int(value)
     shape, likes = node.coded(extents)
     return apply("full", *likes, shape=shape, value=value, dtype=str(node.dtype))
+
+
+def _fill(node: AtenNode) -> TensorExpr:
+    """Return a tensor of one value, with the shape of another."""
+    x = node.tensor(0)
+    return node.broadcast(node.of_type(node.given(1, "value"), x.dtype), *node.dims(x))
 
 
 def _full_like(node: AtenNode) -> TensorExpr:
@@ -211,6 +220,7 @@ SHAPES: dict[str, Convert] = {
     "zeros": lambda node: _filled(node, node.extents(0), 0),
     "ones": lambda node: _filled(node, node.extents(0), 1),
     "full_like": _full_like,
+    "fill": _fill,
     "zeros_like": lambda node: apply("full_like", _copied(node), value=0),
     "ones_like": lambda node: apply("full_like", _copied(node), value=1),
     "arange": _arange,

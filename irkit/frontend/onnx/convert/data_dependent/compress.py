@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import reduce
 
 from irkit.core import equal
-from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.convert.shapes.size_kernels import window
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.frontend.sizes import AxisWindow, Dim, clamped, multiply
+from irkit.frontend.sizes import AxisWindow, Dim, KernelDims, clamped, multiply
 from irkit.graph import Value, tensor_type
 from irkit.ir import BOOL, PrimFunc, index, parse
 

@@ -4,9 +4,8 @@ import numpy as np
 
 from irkit.core import equal
 from irkit.frontend.onnx.convert.data_dependent.compress import room_for
-from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.frontend.sizes import Dim, clamped, multiply
+from irkit.frontend.sizes import Dim, KernelDims, clamped, multiply
 from irkit.graph import Value, tensor_type, written
 from irkit.ir import F32, I64, PrimFunc, index, parse
 

@@ -2,10 +2,9 @@
 
 from functools import reduce
 
-from irkit.frontend.onnx.convert.shapes.kernel_dims import KernelDims
 from irkit.frontend.onnx.limits import MAX_ROOM
 from irkit.frontend.onnx.onnx_node import Counted, OnnxNode
-from irkit.frontend.sizes import Dim, multiply
+from irkit.frontend.sizes import Dim, KernelDims, multiply
 from irkit.graph import Value, tensor_type, written
 from irkit.ir import BOOL, F32, U8, DType, PrimFunc, parse
 

@@ -1,7 +1,7 @@
 """Dimensions in the text of a kernel: numbers, or names."""
 
 from irkit.core import equal
-from irkit.frontend.sizes import Dim
+from irkit.frontend.sizes.arithmetic import Dim
 from irkit.ir import Expr, as_int
 
 
