@@ -1,12 +1,12 @@
 """Converters of PyTorch's core operators, one family a file: elementwise, shapes, slices,
-stores, padding, order, reductions, layers. An operator is known by its name without namespace and
+stores, pads, order, reductions, layers. An operator is known by its name without namespace and
 overload."""
 
 from irkit.frontend.torch.aten_node import Convert
 from irkit.frontend.torch.convert.elementwise import ELEMENTWISE
 from irkit.frontend.torch.convert.layers import LAYERS
 from irkit.frontend.torch.convert.order import ORDER
-from irkit.frontend.torch.convert.padding import PADDING
+from irkit.frontend.torch.convert.pads import PADS
 from irkit.frontend.torch.convert.reductions import REDUCTIONS
 from irkit.frontend.torch.convert.shapes import SHAPES
 from irkit.frontend.torch.convert.slices import SLICES
@@ -17,7 +17,7 @@ CONVERTERS: dict[str, Convert] = {
     **SHAPES,
     **SLICES,
     **STORES,
-    **PADDING,
+    **PADS,
     **ORDER,
     **REDUCTIONS,
     **LAYERS,

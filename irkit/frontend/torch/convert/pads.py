@@ -35,7 +35,7 @@ def _along(
     return apply("concat", *parts, axis=axis) if len(parts) > 1 else x
 
 
-PADDING: dict[str, Convert] = {
+PADS: dict[str, Convert] = {
     **{f"reflection_pad{axes}d": _padded(mirrored=True) for axes in (1, 2, 3)},
     **{f"replication_pad{axes}d": _padded(mirrored=False) for axes in (1, 2, 3)},
 }
