@@ -33,6 +33,12 @@ export class Beside {
     return this.pairs.find((pair) => pair.left !== null && pair.right !== null && !pair.same)?.left ?? null;
   }
 
+  // A step of this run alone, if the runs are equal up to it.
+  get aloneBefore() {
+    const first = this.pairs.find((pair) => !pair.same);
+    return first?.right === null ? first.left : null;
+  }
+
   get onlyInOne() { return this.pairs.filter((pair) => pair.left === null || pair.right === null).length; }
 }
 
@@ -44,10 +50,11 @@ export function pairMark(beside, step, title) {
 }
 
 export function pairNote(box, beside, run, title, onStep) {
-  const { firstDifference: first, onlyInOne } = beside;
+  const { firstDifference: first, aloneBefore: alone, onlyInOne } = beside;
   const only = onlyInOne ? ` ${onlyInOne} in one run only (◇).` : "";
+  const link = (step) => el("button", { type: "button", class: "link", onclick: () => onStep(step) }, `${step} ${run.steps[step].name}`);
   const said = first === null
     ? el("span", {}, `After every common pass the same as in ${title}.`)
-    : el("span", {}, "First differs after ", el("button", { type: "button", class: "link", onclick: () => onStep(first) }, `${first} ${run.steps[first].name}`), ".");
+    : el("span", {}, "First differs after ", link(alone !== null && run.steps[alone].status === "changed" ? alone : first), ".");
   fill(box, said, only);
 }
