@@ -74,6 +74,20 @@ def test_an_index_outside_of_the_axis_is_refused(outside: int) -> None:
         model.run({"x": x, "index": index, "rows": rows})
 
 
+def test_a_number_of_the_largest_that_dimensions_decide_is_refused() -> None:
+    x = TorchInput("x", "user", "x", TorchTensor(("n", 4), "f32"))
+    size = TorchNode("n", "aten.sym_size.int", [{"is": "ref", "name": "x"}, 0], {}, ())
+    results = (TorchTensor(("n", 4), "f32"), TorchTensor(("n", 4), "i64"))
+    args = [{"is": "ref", "name": "x"}, {"is": "ref", "name": "n"}, 1]
+    best = TorchNode("best", "aten.topk.default", args, {}, results, "m.py", 3)
+    first = TorchNode(
+        "first", "builtin.getitem", [{"is": "ref", "name": "best"}, 0], {}, results[:1]
+    )
+    output = TorchOutput("user", {"is": "ref", "name": "first"})
+    with pytest.raises(IRKitError, match="k is computed from dimensions"):
+        import_program(TorchProgram((x,), (size, best, first), (output,)))
+
+
 def test_what_is_not_supported_is_named() -> None:
     with pytest.raises(IRKitError, match="include_self=False"):
         import_program(program(0, "add", include_self=False))

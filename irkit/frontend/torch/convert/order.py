@@ -18,8 +18,10 @@ _COMBINED = {
 
 def _topk(node: AtenNode) -> tuple[TensorExpr, ...]:
     x = node.tensor(0)
-    axis = node.axis(2, "dim", x.rank, -1)
-    return _first(node, x, axis, node.size(1, "k", 1), largest=bool(node.given(3, "largest", True)))
+    axis, count = node.axis(2, "dim", x.rank, -1), node.size(1, "k", 1)
+    if not isinstance(count, int):
+        raise node.fail("k is computed from dimensions", "Give a number, or sort and slice.")
+    return _first(node, x, axis, count, largest=bool(node.given(3, "largest", True)))
 
 
 def _sort(node: AtenNode) -> tuple[TensorExpr, ...]:
@@ -42,8 +44,7 @@ def _first(
         dims, axis, count, x.dtype, largest=largest, asker=node.node.target, values=False
     )
     shape = tuple(index(count if at == axis else dim) for at, dim in enumerate(dims))
-    likes = [x]
-    places = node.source.kernel(func, likes, TensorType(shape, I64), node.span)
+    places = node.source.kernel(func, [x], TensorType(shape, I64), node.span)
     return gathered(node, x, places, axis), places
 
 
