@@ -50,7 +50,7 @@ def run_forked_pass(
             raise
         except TimeUp as error:
             found = _ForkReply(overdue=traceback_inside(error, PASS_CALLER))
-        except Exception:
+        except Exception:  # The caller runs the pass itself then, and gets the exception.
             pass
         return msgspec.msgpack.encode(found)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+import msgspec
 import numpy as np
 
 from irkit.core import IRKitError
@@ -87,9 +88,8 @@ class TargetComparison:
         """Compare the outcomes of one call."""
 
         def verdict(status: str, message: str = "", **more: object) -> TargetVerdict:
-            fields = {"status": status, "message": message, "inputs": inputs.name, **more}
-            return TargetVerdict(
-                **{n: getattr(blank, n) for n in blank.__struct_fields__} | fields  # pyright: ignore
+            return msgspec.structs.replace(
+                blank, status=status, message=message, inputs=inputs.name, **more
             )
 
         pairs = ((self.first.name, one), (self.second.name, two))

@@ -170,13 +170,19 @@ def test_math_functions_give_the_bits_that_llvm_gives(lanes: int, tmp_path: Path
         kinds = [F32] * INTRINSICS[name].arity
         build = elementwise(f"f{number}", kinds, size, lambda *a, n=name: call(n, *a), lanes)
         funcs[name] = build
-    library, native = CLibrary(list(funcs.values()), tmp_path), compile_functions(funcs, PLAIN)
+    assert_same_bits(funcs, values, tmp_path)
+
+
+def assert_same_bits(funcs: dict[str, PrimFunc], values: Any, folder: Path) -> None:
+    """Compare functions of the math library, by name, as C and as LLVM's code."""
+    library, native = CLibrary(list(funcs.values()), folder), compile_functions(funcs, PLAIN)
+    bits = f"u{values.itemsize}"
     for name, func in funcs.items():
         args = [values, values[::-1].copy()][: INTRINSICS[name].arity]
         got, want = np.zeros_like(values), np.zeros_like(values)
         library.call(func, *args, got)
         native[name](*args, want)
-        same = (got.view("u4") == want.view("u4")) | (np.isnan(got) & np.isnan(want))
+        same = (got.view(bits) == want.view(bits)) | (np.isnan(got) & np.isnan(want))
         assert same.all(), (name, args[0][~same][:4], got[~same][:4], want[~same][:4])
 
 
@@ -192,14 +198,7 @@ def test_math_functions_of_f64_do_too(lanes: int, tmp_path: Path) -> None:
                           lambda *a, n=name: call(n, *a), lanes)
         for number, name in enumerate(names)
     }  # fmt: skip
-    library, native = CLibrary(list(funcs.values()), tmp_path), compile_functions(funcs, PLAIN)
-    for name, func in funcs.items():
-        args = [values, values[::-1].copy()][: INTRINSICS[name].arity]
-        got, want = np.zeros_like(values), np.zeros_like(values)
-        library.call(func, *args, got)
-        native[name](*args, want)
-        same = (got.view("u8") == want.view("u8")) | (np.isnan(got) & np.isnan(want))
-        assert same.all(), (name, args[0][~same][:4], got[~same][:4], want[~same][:4])
+    assert_same_bits(funcs, values, tmp_path)
 
 
 SCALE = """\

@@ -151,7 +151,8 @@ def sliced(x: Any) -> list[Any]:
 def test_slices_by_symbolic_bounds_are_those_of_numpy_at_every_size() -> None:
     module = import_program(data("sliced")[0])
     # A slice of 3 rows needs as many, and PyTorch says 64 for the table.
-    assert dict(module["main"].attrs)["dims"][1:] == (3, 64)  # pyright: ignore
+    attrs: dict[str, Any] = dict(module["main"].attrs)
+    assert attrs["dims"][1:] == (3, 64)
     for n in (3, 4, 8):
         x = np.random.default_rng(n).standard_normal((n, 4)).astype("f4")
         found = list(arrays_of(interpret(module, [x])))

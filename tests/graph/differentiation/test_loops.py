@@ -150,7 +150,7 @@ def test_the_gradient_of_rows_is_added_in_place() -> None:
         np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
     # What an iteration carries over is the state, and no sum as large as the rows.
     back = [region for region in compiled.plan.regions if isinstance(region, Repeat)][-1]
-    assert all(copy.size < arrays["x"].nbytes for copy in back.carry)  # pyright: ignore
+    assert all(copy.size < arrays["x"].nbytes for copy in back.carry)  # pyright: ignore -- all are numbers
 
 
 MADE = """

@@ -45,7 +45,7 @@ SMALL = """async ([shot, by]) => {
   let made = "";
   for (let at = 0; at < bytes.length; at += 8192) made += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return [wide, high, btoa(made)];
-}"""  # noqa: E501
+}"""  # noqa: E501 -- a script of the page
 
 
 class View(NamedTuple):
