@@ -20,6 +20,9 @@ from irkit.autoschedule.machine import (
     Machine as Machine,
 )
 from irkit.autoschedule.pointwise import (
+    CALLED as CALLED,
+    COMPARED as COMPARED,
+    STEP_CYCLES as STEP_CYCLES,
     row_works as row_works,
     schedule_pointwise as schedule_pointwise,
     stencil_rows as stencil_rows,

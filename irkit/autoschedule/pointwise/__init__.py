@@ -4,6 +4,9 @@ Reading order: stencil_rows (how many rows), vectors (the rule).
 """
 
 from irkit.autoschedule.pointwise.stencil_rows import (
+    CALLED as CALLED,
+    COMPARED as COMPARED,
+    STEP_CYCLES as STEP_CYCLES,
     row_works as row_works,
     stencil_rows as stencil_rows,
 )

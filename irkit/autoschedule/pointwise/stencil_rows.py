@@ -17,9 +17,9 @@ from irkit.schedule import only_store, variables
 _CHOICES = (1, 2, 3, 4, 6, 8)
 _GAIN = 1.1
 """How many times faster more rows must be expected to be: their last tile is guarded."""
-_STEP = 0.75
+STEP_CYCLES = 0.75
 """Cycles of an iteration for its counter and the jump."""
-_CALL, _COMPARED = 12, 3
+CALLED, COMPARED = 12, 3
 """Operations of a function such as exp, and of a minimum or maximum, which keeps what is no number.
 """
 _MOST_VALUES = 200
@@ -40,7 +40,7 @@ class RowWork(msgspec.Struct, frozen=True):
         busy = max(
             self.operations / machine.multiplied, self.loads / machine.loaded, float(self.rows)
         )
-        return (busy + _STEP) / self.rows
+        return (busy + STEP_CYCLES) / self.rows
 
 
 def stencil_rows(block: Block, machine: Machine) -> int:
@@ -118,7 +118,7 @@ def _values(value: Expr) -> list[Expr]:
 def _cost(value: Expr) -> int:
     if isinstance(value, Load):
         return 0
-    return _CALL if isinstance(value, Call) else _COMPARED if isinstance(value, (Max, Min)) else 1
+    return CALLED if isinstance(value, Call) else COMPARED if isinstance(value, (Max, Min)) else 1
 
 
 def _reads_several_rows(values: list[Expr], row: Axis) -> bool:

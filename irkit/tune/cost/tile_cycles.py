@@ -8,7 +8,7 @@ import math
 
 import msgspec
 
-from irkit.autoschedule import Machine
+from irkit.autoschedule import CALLED, COMPARED, STEP_CYCLES, Machine
 from irkit.core import walk
 from irkit.ir import (
     Add,
@@ -27,16 +27,10 @@ from irkit.ir import (
 )
 from irkit.schedule import only_store, variables
 
-_CALL = 12
-"""Operations of a call of a function such as exp."""
-_COMPARED = 3
-"""Instructions of a minimum or maximum, which keeps what is no number."""
 _CACHE_LINE = 64
 _AGAIN = 1.0
 """Cycles for each step and sum that is not in a register."""
 _START = 20
-_STEP = 0.75
-"""Cycles of an iteration for its counter and the jump."""
 
 
 class TileRead(msgspec.Struct, frozen=True):
@@ -142,7 +136,7 @@ def cycles_of_tile(
         machine.latency * times,
     )
     needed = sums + vectors + 1
-    step += max(0, needed - machine.vector_registers) * _AGAIN * times + _STEP
+    step += max(0, needed - machine.vector_registers) * _AGAIN * times + STEP_CYCLES
     tiles = 1.0
     for axis, extent in work.spatial.items():
         size = vectors * lanes if axis == line else rows.get(axis, 1)
@@ -157,7 +151,7 @@ def cycles_of_pointwise(
     height = math.prod(rows.values())
     loads = work.loads(line, vectors, lanes, rows)
     busy = work.operations * height * vectors / machine.multiplied
-    step = max(busy, loads / machine.loaded, height * vectors) + _STEP
+    step = max(busy, loads / machine.loaded, height * vectors) + STEP_CYCLES
     tiles = 1.0
     for axis, extent in work.spatial.items():
         size = vectors * lanes if axis == line else rows.get(axis, 1)
@@ -170,7 +164,7 @@ def _operations(value: Expr) -> float:
     added = multiplied = others = 0
     for node in walk(value, on=Expr):
         if isinstance(node, Call):
-            others += 1 if node.name == "abs" else _CALL
+            others += 1 if node.name == "abs" else CALLED
         elif not isinstance(node, Binary) or not node.dtype.is_float:
             continue
         elif isinstance(node, Mul):
@@ -178,7 +172,7 @@ def _operations(value: Expr) -> float:
         elif isinstance(node, (Add, Sub)):
             added += 1
         else:
-            others += _COMPARED if isinstance(node, (Max, Min)) else 1
+            others += COMPARED if isinstance(node, (Max, Min)) else 1
     return max(1, added + multiplied - min(added, multiplied) + others)
 
 
