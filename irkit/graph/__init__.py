@@ -39,6 +39,7 @@ from irkit.graph.flow import (
     bodies as bodies,
     constants_of as constants_of,
     flatten_lets as flatten_lets,
+    item_of as item_of,
     live_values as live_values,
     operands as operands,
     use_counts as use_counts,
@@ -74,11 +75,14 @@ from irkit.graph.level import (
     WHOLE_GRAPH_LEVEL as WHOLE_GRAPH_LEVEL,
 )
 from irkit.graph.memory import (
+    MemoryPart as MemoryPart,
     MemoryPlan as MemoryPlan,
     MemoryRoom as MemoryRoom,
     MemorySlot as MemorySlot,
+    SharedMemory as SharedMemory,
     memory_plan as memory_plan,
     recorded_plan as recorded_plan,
+    shared_memory as shared_memory,
     without_plan as without_plan,
 )
 from irkit.graph.nodes import (

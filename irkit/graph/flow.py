@@ -1,12 +1,25 @@
 """Data flow of a graph function: operands, uses, definitions, constants; and flattening of lets."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeVar
 
 from irkit.core import Node, children, postorder, substitute, walk, with_fields
 from irkit.graph.arrays import ArrayData
 from irkit.graph.function import GraphFunc
-from irkit.graph.nodes import Bind, Body, Constant, GraphIf, GraphStep, Lambda, Value
+from irkit.graph.nodes import (
+    Bind,
+    Body,
+    Constant,
+    GraphIf,
+    GraphStep,
+    Lambda,
+    TupleGet,
+    Value,
+)
+from irkit.graph.types import TupleType, tensors_in
+
+_T = TypeVar("_T")
 
 
 def operands(step: GraphStep) -> tuple[Value, ...]:
@@ -36,6 +49,16 @@ def used_inside(step: GraphStep) -> Iterator[Value]:
             yield from operands(node)
             if isinstance(node, Body):
                 yield node.result
+
+
+def item_of(step: TupleGet, tensors: Sequence[_T]) -> tuple[_T, ...]:
+    """Return the tensors of one item of a tuple that consists of these ones, nested tuples too."""
+    whole = step.value.type
+    assert isinstance(whole, TupleType)
+    counts = [len(tensors_in(item)) for item in whole.items]
+    assert sum(counts) == len(tensors), step
+    begin = sum(counts[: step.index])
+    return tuple(tensors[begin : begin + counts[step.index]])
 
 
 def use_counts(func: GraphFunc) -> Counter[Value]:

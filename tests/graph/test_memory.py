@@ -21,6 +21,7 @@ from irkit.graph import (
     op_spec,
     parse,
     recorded_plan,
+    shared_memory,
     without_plan,
 )
 from irkit.ir import Var
@@ -47,7 +48,8 @@ def run_in_arena(func: GraphFunc, plan: MemoryPlan, inputs: dict[str, Any]) -> l
         slot = plan.slot(bind.var.name)
         if slot is not None:
             place = arena[slot.offset : slot.offset + slot.size].view(found.dtype)
-            place[...] = found.ravel()
+            if not any(inside(plan.slot(arg.name), slot) for arg in step.args):
+                place[...] = found.ravel()
             found = place.reshape(found.shape)
         values[id(bind.var)] = found
     return list(arrays_of(values[id(func.body.result)]))
@@ -56,6 +58,13 @@ def run_in_arena(func: GraphFunc, plan: MemoryPlan, inputs: dict[str, Any]) -> l
 def overlap(one: MemorySlot, other: MemorySlot) -> bool:
     """Return True if both are live at some time."""
     return one.first <= other.last and other.first <= one.last
+
+
+def inside(one: MemorySlot | None, other: MemorySlot) -> bool:
+    """Return True if one slot lies in another while both are live."""
+    if one is None or not overlap(one, other):
+        return False
+    return other.offset <= one.offset and one.offset + one.size <= other.offset + other.size
 
 
 def unshared(plan: MemoryPlan) -> int:
@@ -68,17 +77,111 @@ def unshared(plan: MemoryPlan) -> int:
 def test_values_that_are_live_together_never_overlap(seed: int, steps: int) -> None:
     func = random_graph(seed, steps)
     plan = memory_plan(func)
+    joined = {
+        (arg.name, bind.var.name)
+        for bind in func.body.bindings
+        if isinstance(bind.step, Op) and bind.step.name == "concat"
+        for arg in bind.step.args
+    }
+    for _ in range(3):  # What is joined can be joined again.
+        joined |= {(a, d) for a, b in joined for c, d in joined if b == c}
     for at, one in enumerate(plan.slots):
         assert one.offset % 64 == 0
         assert one.offset + one.size <= plan.size
         for other in plan.slots[:at]:
             apart = one.offset + one.size <= other.offset or other.offset + other.size <= one.offset
-            assert apart or not overlap(one, other)
+            shares = {(one.value, other.value), (other.value, one.value)} & joined
+            assert apart or not overlap(one, other) or shares
     assert plan.size <= unshared(plan)
     inputs = inputs_of(seed)
     expected = list(arrays_of(interpret(func, inputs)))
     for found, wanted in zip(run_in_arena(func, plan, inputs), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+PARTS = """\
+def main(x: f32[1, 16, 4], y: f32[1, 32, 4]):
+    a = exp(x)
+    b = exp(y)
+    c = concat(a, b, axis=1)
+    d = exp(c)
+    e = concat(c, d, axis=1)
+    f = slice(e, begins=(16,), ends=(48,), axes=(1,))
+    g = reshape(f, shape=(8, 16))
+    h = exp(g)
+    i = exp(e)
+    j = reshape(i, shape=(16, 24))
+    k = (h, j)
+    return k
+"""
+
+
+def test_operands_of_a_concatenation_lie_in_it_and_slices_in_what_they_are_of() -> None:
+    func = parse(PARTS)
+    shared = shared_memory(func)
+    assert {value.name for value in shared.joined} == {"c", "e"}
+    found = {value.name: (part.whole.name, part.offset) for value, part in shared.parts.items()}
+    assert found == {"a": ("c", 0), "b": ("c", 256), "c": ("e", 0), "d": ("e", 768)}
+    views = {value.name: (part.whole.name, part.offset) for value, part in shared.views.items()}
+    assert views == {"f": ("e", 256), "g": ("f", 0)}
+    plan = memory_plan(func)
+    assert plan.size == 1536 + 1536  # That of e, and that of i.
+    slots = {slot.value: slot.offset for slot in plan.slots}
+    assert slots["b"] - slots["e"] == 256
+    assert slots["d"] - slots["e"] == 768
+    assert "f" not in slots
+    rng = np.random.default_rng(0)
+    inputs = {
+        p.name: rng.random([1, n, 4], np.float32)
+        for p, n in zip(func.params, (16, 32), strict=True)
+    }
+    expected = list(arrays_of(interpret(func, inputs)))
+    for found_, wanted in zip(run_in_arena(func, plan, inputs), expected, strict=True):
+        np.testing.assert_array_equal(found_, wanted)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "c = concat(a, a, axis=1)\n    r = exp(c)",  # Twice the same.
+        "c = concat(a, x, axis=1)\n    r = exp(c)",  # A parameter.
+        "c = concat(a, b, axis=2)\n    r = exp(c)",  # In pieces.
+        "c = concat(a, b, axis=1)\n    r = (c, b)",  # A result, which has memory of its own.
+        "c = concat(a, b, axis=1)\n    r = identity(c)\n    s = (r, a)",
+        "n = slice(a, begins=(0,), ends=(3,), axes=(1,))\n    m = exp(n)\n"
+        "    c = concat(m, b, axis=1)\n    r = exp(c)",  # 48 bytes, not a multiple of 64.
+        "c = slice(a, begins=(1,), ends=(3,), axes=(1,))\n    r = exp(c)",  # From byte 16 on.
+        "c = slice(a, begins=(0,), ends=(3,), axes=(2,))\n    r = exp(c)",  # In pieces.
+        "c = slice(a, begins=(0,), ends=(4,), strides=(2,), axes=(1,))\n    r = exp(c)",
+        "c = slice(a, begins=(3,), ends=(-17,), strides=(-1,), axes=(1,))\n    r = exp(c)",
+        "c = reshape(a, shape=(64,))",  # A result.
+        "c = reshape(x, shape=(64,))\n    r = exp(c)",
+    ],
+)
+def test_other_slices_and_concatenations_are_computed(lines: str) -> None:
+    last = lines.split("\n")[-1].split("=")[0].strip()
+    func = parse(
+        "def main(x: f32[1, 16, 4]):\n    a = exp(x)\n    b = exp(a)\n"
+        f"    {lines}\n    return {last}\n"
+    )
+    shared = shared_memory(func)
+    named = {value.name for value in (*shared.views, *shared.joined)}
+    assert named <= {"n"}
+
+
+def test_an_operand_of_two_concatenations_lies_in_the_first() -> None:
+    func = parse("""\
+def main(x: f32[16]):
+    a = exp(x)
+    b = exp(a)
+    c = concat(a, b, axis=0)
+    d = concat(b, a, axis=0)
+    e = exp(c)
+    f = exp(d)
+    g = (e, f)
+    return g
+""")
+    assert [value.name for value in shared_memory(func).joined] == ["c"]
 
 
 def test_a_chain_needs_two_places() -> None:

@@ -17,6 +17,7 @@ from irkit.graph import (
     arrays_of,
     intermediates,
     recorded_plan,
+    shared_memory,
     used_inside,
 )
 from irkit.transform import IR
@@ -47,6 +48,7 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
     plan = recorded_plan(func)
     if plan is None:
         return ""
+    shared = shared_memory(func)
     arena = np.zeros(plan.size, np.uint8)
     parts: dict[Value, _Parts] = {}
     for bind in func.body.bindings:
@@ -60,6 +62,11 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
             parts[bind.var] = tuple(parts.get(item, item) for item in bind.step.items)
         elif isinstance(bind.step, Prefix):
             parts[bind.var] = parts.get(bind.step.value, bind.step.value)
+        elif bind.var in shared.views:
+            whole = shared.views[bind.var].whole
+            parts[bind.var] = parts.get(whole, whole)
+        elif bind.var in shared.joined:  # Nothing is copied: its operands are there.
+            needed += [(bind.var, *place) for place in _places(bind.var, known, plan)]
         elif isinstance(bind.step, TupleGet) and isinstance(
             kept := parts.get(bind.step.value), tuple
         ):

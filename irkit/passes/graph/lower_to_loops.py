@@ -12,7 +12,8 @@ After::
         r: f32[1, 8] = call("relu", x)
         return r
 
-and the loop function ``relu`` is added. Groups with the same loops share one function.
+and the loop function ``relu`` is added. Groups with the same loops share one function. What only
+names memory in another way, such as a reshape, stays an operator.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from irkit.core import (
     IRKitError,
     IRModule,
     UniqueNames,
+    remark,
     same,
     structural_hash,
 )
@@ -42,6 +44,7 @@ from irkit.graph import (
     Lambda,
     Op,
     Prefix,
+    SharedMemory,
     StatePair,
     TensorType,
     Tuple,
@@ -51,6 +54,7 @@ from irkit.graph import (
     attributes,
     caches_in,
     results_of,
+    shared_memory,
     tensors_in,
     used_inside,
     with_state,
@@ -137,7 +141,8 @@ class _Kernels:
 
 def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) -> GraphFunc:
     """Lower a function; ``stored`` are states of a loop that its iteration changes in place."""
-    if not any(isinstance(bind.step, (Op, Lambda, Prefix)) for bind in func.body.bindings):
+    shared = shared_memory(func)
+    if not any(_needs_lowering(bind, shared) for bind in func.body.bindings):
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
@@ -149,6 +154,9 @@ def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) ->
         step = bind.step
         if isinstance(step, Lambda):
             lambdas[bind.var] = step
+        elif isinstance(step, Op) and not shared.needs_kernel(bind.var):
+            remark(bind, _why_no_kernel(bind, shared))
+            bindings.append(bind)
         elif isinstance(step, Op) and bind.var in kernels.caches:
             invoke = _append(kernels, step, bind)
             bindings.append(bind.replace(step=invoke))
@@ -177,6 +185,20 @@ def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) ->
             )
     made = func.replace(body=Body(checks.first(bindings), func.body.result))
     return with_state(made, tuple(stored)) if stored else made
+
+
+def _needs_lowering(bind: Bind, shared: SharedMemory) -> bool:
+    """Return True if a binding does not stay as it is."""
+    if isinstance(bind.step, Op):
+        return shared.needs_kernel(bind.var)
+    return isinstance(bind.step, (Lambda, Prefix))
+
+
+def _why_no_kernel(bind: Bind, shared: SharedMemory) -> str:
+    part = shared.views.get(bind.var)
+    if part is None:
+        return f"no kernel: the operands of {bind.var.name} are computed where they belong in it"
+    return f"no kernel: {bind.var.name} is memory of {part.whole.name}, from byte {part.offset} on"
 
 
 def _counted(kernels: _Kernels, step: Prefix, bind: Bind) -> list[Bind]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
-import numpy as np
 
 from irkit.codegen import (
     Branch,
@@ -28,23 +27,30 @@ from irkit.graph import (
     GraphIf,
     GraphLoop,
     Invoke,
+    Op,
     Prefix,
     TensorType,
     Tuple,
     TupleGet,
-    TupleType,
     Value,
     computed_at,
     dimensions_of,
+    item_of,
     kernel_sizes,
+    shared_memory,
     state_pairs,
-    tensors_in,
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
 from irkit.phases.executor.kept_states import kept_states, reads
 from irkit.phases.executor.planned_prefixes import PlannedPrefixes
+from irkit.phases.executor.shared_places import shared_place
 from irkit.phases.executor.size_checks import check_sizes
-from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
+from irkit.phases.executor.stored_tensors import (
+    StoredTensor,
+    memory_of,
+    parameter_block,
+    stored_tensors,
+)
 from irkit.phases.executor.tensor_specs import (
     input_specs,
     narrow_types,
@@ -67,7 +73,7 @@ def make_plan(
     """
     planner = _ExecutorPlanner(module, operators)
     plan = planner.run()
-    return plan, b"".join(map(_block, planner.data))
+    return plan, b"".join(map(parameter_block, planner.data))
 
 
 def executor_plan(module: IRModule) -> ExecutorPlan:
@@ -77,12 +83,6 @@ def executor_plan(module: IRModule) -> ExecutorPlan:
     Raises: IRKitError as ``make_plan`` does.
     """
     return _ExecutorPlanner(module, MappingProxyType({})).run()
-
-
-def _block(data: ArrayData) -> bytes:
-    """Return the bytes of a parameter, up to the place of the next."""
-    found = np.ascontiguousarray(data.array).tobytes()
-    return found + b"\0" * (-len(found) % ALIGNMENT)
 
 
 class _ExecutorPlanner:
@@ -154,7 +154,11 @@ class _ExecutorPlanner:
         """
         slots, end = self._slots(func, begin)
         self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
+        shared = shared_memory(func)
         for bind in func.body.bindings:
+            if isinstance(bind.step, Op):
+                place = shared_place(bind, shared, slots, self._place_of, self.sizes)
+                self.places[self.tensors[bind.var][0]] = place
             if isinstance(bind.step, Prefix):
                 (count,), (whole,) = (self.tensors[v] for v in (bind.step.count, bind.step.value))
                 self.prefixes.measure(bind, bind.step, self._place(count), whole, self.calls)
@@ -174,6 +178,9 @@ class _ExecutorPlanner:
     def _place(self, tensor: StoredTensor) -> TensorPlace:
         """Return where a tensor is; a prefix is where the whole is."""
         return self.places[self.prefixes.whole(tensor)]
+
+    def _place_of(self, value: Value) -> TensorPlace:
+        return self._place(self.tensors[value][0])
 
     def _branch(self, bind: Bind, step: GraphIf, end: Size) -> None:
         """Make the calls of both sides, which write to the same places."""
@@ -218,12 +225,8 @@ class _ExecutorPlanner:
             self.places[tensor] = TensorPlace("arena", end)
             end = self.sizes.sum(end, room, "the memory of a call")
         self.arena_bytes = self.sizes.largest(self.arena_bytes, end, "the memory of a call")
-        for param, given in zip(
-            target.params,
-            [(number,), *((each,) for each in state), *(self.tensors[v] for v in step.others)],
-            strict=True,
-        ):
-            self.tensors[param] = given
+        args = [(number,), *((each,) for each in state), *(self.tensors[v] for v in step.others)]
+        self.tensors |= zip(target.params, args, strict=True)
         first, begin = len(self.regions), len(self.calls)
         (cond,), (count,) = self.tensors[step.cond], self.tensors[step.count]
         initial = [
@@ -286,12 +289,7 @@ class _ExecutorPlanner:
         if isinstance(step, Tuple):
             self.tensors[var] = tuple(t for item in step.items for t in self.tensors[item])
         elif isinstance(step, TupleGet):
-            whole = step.value.type
-            assert isinstance(whole, TupleType)
-            counts = [len(tensors_in(item)) for item in whole.items]
-            begin = sum(counts[: step.index])
-            part = slice(begin, begin + counts[step.index])
-            self.tensors[var] = self.tensors[step.value][part]
+            self.tensors[var] = item_of(step, self.tensors[step.value])
         elif isinstance(step, Constant):
             if var not in self.tensors:  # Otherwise its function is called again.
                 (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
@@ -300,7 +298,7 @@ class _ExecutorPlanner:
             (whole,) = self.tensors[step.value]
             (tensor,) = self.tensors[var] = stored_tensors(var, computed=False)
             self.prefixes.bind(step, tensor, whole)
-        elif isinstance(step, (Invoke, GraphIf, GraphLoop)):
+        elif isinstance(step, (Invoke, GraphIf, GraphLoop, Op)):
             self.tensors[var] = stored_tensors(var, computed=True)
         else:
             raise IRKitError(f"{type(step).__name__} {var.name!r} has no kernel", span=bind.span)
@@ -392,8 +390,7 @@ class _ExecutorPlanner:
         return self._bytes(tensor, self.prefixes.at_most(kind or tensor.type))
 
     def _param(self, tensor: StoredTensor, data: ArrayData) -> None:
-        spec = tensor_spec(self.sizes, tensor.type, tensor.name)
-        self.params.append((self.param_bytes, spec))
+        self.params.append((self.param_bytes, tensor_spec(self.sizes, tensor.type, tensor.name)))
         self.places[tensor] = TensorPlace("param", self.param_bytes)
         self.data.append(data)
         size = math.prod(data.shape) * data.dtype.itemsize

@@ -1,9 +1,11 @@
 """The tensors that a plan stores, and the memory plan that places them."""
 
 import msgspec
+import numpy as np
 
-from irkit.core import IRKitError
+from irkit.core import ALIGNMENT, IRKitError
 from irkit.graph import (
+    ArrayData,
     GraphFunc,
     MemoryPlan,
     TensorType,
@@ -30,6 +32,12 @@ def memory_of(func: GraphFunc) -> MemoryPlan:
             hint="Run plan-memory after every pass that changes the graph.",
         )
     return recorded
+
+
+def parameter_block(data: ArrayData) -> bytes:
+    """Return the bytes of a parameter, up to the place of the next."""
+    found = np.ascontiguousarray(data.array).tobytes()
+    return found + b"\0" * (-len(found) % ALIGNMENT)
 
 
 class StoredTensor(msgspec.Struct, frozen=True, eq=False):

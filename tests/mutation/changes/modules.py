@@ -57,7 +57,7 @@ MODULES: tuple[str, ...] = (
     "irkit.schedule.primitives.loops.split",
     "irkit.schedule.primitives.blocks.overcompute",
     "irkit.schedule.primitives.blocks.decompose_reduction",
-    "irkit.graph.memory",
+    "irkit.graph.memory.memory_plan",
 )
 """What mutants of the checks change: passes, primitives, and what they share."""
 
@@ -129,7 +129,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "irkit.passes.loop.storage.inject_double_buffers",
         "irkit.ir.analysis.liveness",
         "irkit.ir.analysis.uses",
-        "irkit.graph.memory",
+        "irkit.graph.memory.memory_plan",
     ),
     "fusion": (
         "irkit.passes.graph.fuse_ops",

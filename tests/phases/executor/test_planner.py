@@ -8,7 +8,21 @@ import pytest
 import irkit
 from irkit.codegen import ExecutorPlan, KernelCall, TensorPlace
 from irkit.core import IRKitError, IRModule
-from irkit.graph import Builder, GraphFunc, interpret
+from irkit.graph import (
+    Builder,
+    GraphFunc,
+    Invoke,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGet,
+    TupleType,
+    Value,
+    interpret,
+    op_spec,
+    tensors_in,
+)
+from irkit.ir import as_int
 from irkit.phases import GRAPH
 from irkit.phases.executor.planner import make_plan
 from irkit.transform import define_pass
@@ -23,35 +37,69 @@ def lowered(func: GraphFunc, pipeline: Any = GRAPH) -> IRModule:
     return pipeline.run(IRModule({"main": func}))
 
 
+Labels = Any
+"""For a value, an array of numbers that are different for each element a kernel computes; for a
+tuple, a tuple of such."""
+
+
+def labels_of(module: IRModule) -> list[tuple[list[Labels], list[Labels]]]:
+    """Return, for each call of a kernel in order, the labels of what it reads and of what it makes.
+
+    Operators without a kernel move labels as NumPy moves elements.
+    """
+    main = module["main"]
+    assert isinstance(main, GraphFunc)
+    known: dict[Value, Labels] = dict.fromkeys(main.params, ())
+    calls: list[tuple[list[Labels], list[Labels]]] = []
+    for bind in main.body.bindings:
+        step = bind.step
+        if isinstance(step, Tuple):
+            known[bind.var] = tuple(known[item] for item in step.items)
+        elif isinstance(step, TupleGet):
+            known[bind.var] = known[step.value][step.index]
+        elif isinstance(step, Op):
+            given = [known[arg] for arg in step.args]
+            known[bind.var] = op_spec(step.name).evaluate(given, step.attrs)
+        elif isinstance(step, Invoke):
+            first = (len(calls) + 1) << 32
+            kinds = tensors_in(bind.var.type)
+            made = [first + (at << 24) + _numbered(kind) for at, kind in enumerate(kinds)]
+            known[bind.var] = tuple(made) if isinstance(bind.var.type, TupleType) else made[0]
+            calls.append(([known[arg] for arg in step.args], made))
+        else:
+            known[bind.var] = ()  # Not in the arena.
+    return calls
+
+
+def _numbered(kind: TensorType) -> Any:
+    shape = [as_int(dim) or 0 for dim in kind.shape]
+    return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+
+
 def overlapping(
-    plan: ExecutorPlan, sizes: dict[tuple[int, int], int]
+    plan: ExecutorPlan, module: IRModule, sizes: dict[tuple[int, int], int]
 ) -> list[tuple[KernelCall, TensorPlace]]:
     """Follow the arena byte by byte: list the calls that read what another has written over.
 
     ``sizes`` maps number of call and argument to bytes. It knows nothing of how plans are made.
     """
-    owner = np.full(plan.arena_bytes, -1)
-    written: dict[tuple[int, int], int] = {}  # Offset and size to the tensor there.
+    arena = np.full(plan.arena_bytes, -1, np.int64)
     wrong: list[tuple[KernelCall, TensorPlace]] = []
-    for number, call in enumerate(plan.calls):
-        outputs = {at for at, _ in enumerate(call.args) if sizes.get((number, at), 0) < 0}
-        for at, place in enumerate(call.args):
+    for number, (call, (read, made)) in enumerate(zip(plan.calls, labels_of(module), strict=True)):
+        for at, (place, labels) in enumerate(zip(call.args, [*read, *made], strict=True)):
             if place.kind != "arena":
                 continue
             size = abs(sizes[number, at])
-            held = owner[place.at : place.at + size]
+            held = arena[place.at : place.at + size]
             assert len(held) == size, "out of the arena"
-            if at not in outputs and size and not (held == written.get((place.at, size))).all():
+            if at >= len(read):
+                held[:] = np.repeat(labels.ravel(), size // max(labels.size, 1))
+            elif not np.array_equal(held, np.repeat(labels.ravel(), size // max(labels.size, 1))):
                 wrong.append((call, place))
-        for at in outputs:
-            place, size = call.args[at], -sizes[number, at]
-            if place.kind == "arena":
-                owner[place.at : place.at + size] = number * 100 + at
-                written[place.at, size] = number * 100 + at
         places = [(call.args[at], abs(sizes[number, at])) for at in range(len(call.args))]
         wrong += [
             (call, first)
-            for at in outputs
+            for at in range(len(read), len(places))
             for other, (first, size) in enumerate(places)
             if other != at and size and _meet((first, size), places[at])
         ]
@@ -84,7 +132,7 @@ def sizes_of(module: IRModule, plan: ExecutorPlan) -> dict[tuple[int, int], int]
 def test_no_call_writes_over_what_is_still_needed(seed: int, pipeline: Any) -> None:
     module = pipeline.run(IRModule({"main": random_graph(seed, steps=20)}))
     plan, _ = make_plan(module)
-    assert overlapping(plan, sizes_of(module, plan)) == []
+    assert overlapping(plan, module, sizes_of(module, plan)) == []
 
 
 def test_the_checker_sees_a_plan_that_is_wrong() -> None:
@@ -98,7 +146,7 @@ def test_the_checker_sees_a_plan_that_is_wrong() -> None:
         for call in plan.calls
     ]
     broken = ExecutorPlan(plan.inputs, plan.outputs, plan.params, 0, plan.arena_bytes, tuple(moved))
-    assert overlapping(broken, sizes_of(module, broken))
+    assert overlapping(broken, module, sizes_of(module, broken))
 
 
 @pytest.mark.parametrize("pipeline", [GRAPH, RAW], ids=["fused", "raw"])
@@ -205,5 +253,5 @@ def test_a_plan_is_made_if_no_pass_has_made_one() -> None:
 
 
 def test_steps_without_a_kernel_are_refused() -> None:
-    with pytest.raises(IRKitError, match="Op 'exp' has no kernel"):
+    with pytest.raises(IRKitError, match="exp 'exp' has no kernel"):
         make_plan(IRModule({"main": chain()}))

@@ -2,20 +2,22 @@
 times share memory.
 
 Only values of the outermost body are planned. Parameters, constants and results are memory of the
-caller. Values whose size is only known at a call follow those of constant size: each has a room, as
-large as the largest value that is ever in it, and the rooms lie one behind the other.
+caller. The operands of a concatenation can lie in its result. Values whose size is only known at a
+call follow those of constant size: each has a room, as large as the largest value that is ever in
+it, and the rooms lie one behind the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError, walk
-from irkit.graph.flow import used_inside
+from irkit.graph.flow import item_of, used_inside
 from irkit.graph.function import GraphFunc
+from irkit.graph.memory.shared_memory import MemoryPart, SharedMemory, shared_memory
 from irkit.graph.nodes import Bind, Constant, Lambda, Prefix, Tuple, TupleGet, Value
-from irkit.graph.types import TensorType, TupleType, tensors_in
+from irkit.graph.types import TensorType, tensors_in
 from irkit.ir import Expr, Var, as_int, evaluate
 
 _MOST_BYTES = (1 << 63) - ALIGNMENT  # Sizes are rounded up.
@@ -122,14 +124,22 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
     lowest offset that is free during its lifetime. Raises: IRKitError if two values have the same
     name; ShapeError if the values need more than 2**63 - 1 bytes.
     """
-    every = _lives(func)
-    lives = sorted((e for e in every if e.size is not None), key=lambda life: -(life.size or 0))
-    taken = _PlacedSlots(len(lives))
+    shared = shared_memory(func)
+    every = _lives(func, shared)
+    sized = [life for life in every if life.size is not None]
+    inside = {part.name: place for part, place in shared.parts.items()}
+    offsets: dict[str, int] = {}
+    taken = _PlacedSlots(len(sized))
     slots: list[MemorySlot] = []
-    for life in lives:
+    # Wholes come before their parts, which are computed earlier.
+    for life in sorted(sized, key=lambda life: (life.value in inside, -(life.size or 0))):
         assert life.size is not None
-        taken.check_room(life.value, life.size)
-        offset = taken.place(life.first, life.last, _aligned(life.size))
+        if life.value in inside:
+            offset = _inner_offset(life.value, inside, offsets)
+        else:
+            taken.check_room(life.value, life.size)
+            offset = taken.place(life.first, life.last, _aligned(life.size))
+            offsets[life.value] = offset
         slots.append(MemorySlot(life.value, life.item, offset, life.size, life.first, life.last))
     size = max((slot.offset + _aligned(slot.size) for slot in slots), default=0)
     return MemoryPlan(
@@ -137,6 +147,15 @@ def memory_plan(func: GraphFunc) -> MemoryPlan:
         tuple(sorted(slots, key=lambda s: (s.first, s.value, s.item))),
         _rooms([life for life in every if life.size is None]),
     )
+
+
+def _inner_offset(value: str, inside: Mapping[str, MemoryPart], offsets: Mapping[str, int]) -> int:
+    """Return where a part lies, perhaps a part of a part."""
+    offset = 0
+    while value in inside:
+        offset += inside[value].offset
+        value = inside[value].whole.name
+    return offset + offsets[value]
 
 
 def _rooms(lives: Sequence[_Lifetime]) -> tuple[MemoryRoom, ...]:
@@ -199,7 +218,7 @@ class _PlacedSlots:
         return offset
 
 
-def _lives(func: GraphFunc) -> list[_Lifetime]:
+def _lives(func: GraphFunc, shared: SharedMemory) -> list[_Lifetime]:
     """Return from which binding to which each planned tensor is needed."""
     owned: dict[Value, tuple[_Lifetime, ...]] = {param: _elsewhere(param) for param in func.params}
     names: set[str] = set()
@@ -209,14 +228,20 @@ def _lives(func: GraphFunc) -> list[_Lifetime]:
                 # A function value keeps what it refers to alive for as long as it can be called.
                 last = len(func.body.bindings) if isinstance(bind.step, Lambda) else at
                 life.last = max(life.last, last)
-        made = _storage(bind, at, owned)
-        computes = not isinstance(bind.step, (Constant, Lambda, Prefix, Tuple, TupleGet))
+        view = shared.views.get(bind.var)
+        made = _storage(bind, at, owned) if view is None else owned[view.whole]
+        computes = view is None and not isinstance(
+            bind.step, (Constant, Lambda, Prefix, Tuple, TupleGet)
+        )
         if computes and bind.var.name in names:
             raise IRKitError(
                 f"two values are named {bind.var.name!r}, but a plan needs unique names"
             )
         names.add(bind.var.name)
         owned[bind.var] = made
+    for part, place in shared.parts.items():  # The memory of a whole is needed for all its parts.
+        (inner,), (outer,) = owned[part], owned[place.whole]
+        outer.first, outer.last = min(outer.first, inner.first), max(outer.last, inner.last)
     results = {id(life) for life in owned.get(func.body.result, ())}
     every = {id(life): life for lives in owned.values() for life in lives}
     return [
@@ -239,7 +264,7 @@ def _storage(
     if isinstance(step, Prefix):
         return owned[step.value]
     if isinstance(step, TupleGet):
-        return _part(step, owned)
+        return item_of(step, owned[step.value])
     return tuple(
         _Lifetime(bind.var.name, item, _bytes(leaf), at, at, leaf.shape, leaf.dtype.bytes)
         for item, leaf in enumerate(tensors_in(bind.var.type))
@@ -251,16 +276,6 @@ def _elsewhere(value: Value) -> tuple[_Lifetime, ...]:
     return tuple(
         _Lifetime(value.name, item, None, 0, 0) for item, _ in enumerate(tensors_in(value.type))
     )
-
-
-def _part(step: TupleGet, owned: dict[Value, tuple[_Lifetime, ...]]) -> tuple[_Lifetime, ...]:
-    """Return the tensors of one item."""
-    lives, kind = owned[step.value], step.value.type
-    assert isinstance(kind, TupleType)
-    counts = [len(tensors_in(item)) for item in kind.items]
-    assert sum(counts) == len(lives), step
-    begin = sum(counts[: step.index])
-    return lives[begin : begin + counts[step.index]]
 
 
 def _bytes(kind: TensorType) -> int | None:
