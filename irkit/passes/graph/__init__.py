@@ -1,9 +1,9 @@
 """Passes over graph functions, one a file; each file opens with an example of what the pass does.
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
-fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops,
-lower_to_loops, plan_memory.
+fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, join_scales,
+fold_constants; multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches,
+fuse_ops, lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.eliminate_common_nodes import (
@@ -29,6 +29,9 @@ from irkit.passes.graph.fuse_ops import (
 )
 from irkit.passes.graph.inline_functions import (
     inline_functions as inline_functions,
+)
+from irkit.passes.graph.join_scales import (
+    join_scales as join_scales,
 )
 from irkit.passes.graph.lower_to_loops import (
     lower_to_loops as lower_to_loops,

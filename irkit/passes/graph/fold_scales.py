@@ -27,8 +27,6 @@ A scale is a multiplication, division or batch normalisation; a shift before a c
 stays, because the pads are not shifted.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from irkit.core import remark
@@ -37,7 +35,6 @@ from irkit.graph import (
     GraphFunc,
     Match,
     Op,
-    Pattern,
     Replacement,
     Value,
     apply_rules,
@@ -50,14 +47,8 @@ from irkit.graph import (
     known,
     op,
 )
+from irkit.passes.graph.support.affine_maps import affine, along_axis, is_finite, read_affine
 from irkit.transform import define_pass
-
-
-class _Affine(NamedTuple):
-    """A scale and a shift for each index of one axis, in f64."""
-
-    scale: Array
-    shift: Array
 
 
 @define_pass(idempotent=True, changes_rounding=True)
@@ -70,58 +61,6 @@ def fold_scales(func: GraphFunc) -> GraphFunc:
     return apply_rules(func, "fold-scales", _RULES)
 
 
-def _affine(inner: Pattern) -> Pattern:
-    """Return the pattern of something that is scaled or shifted by constants."""
-    statistics = [known(name) for name in ("scale", "shift", "mean", "var")]
-    return either(
-        op("multiply add", inner, known("k"), name="affine", commutative=True),
-        op("divide subtract", inner, known("k"), name="affine"),
-        op("batch_norm", inner, *statistics, name="affine"),
-    )
-
-
-def _read(m: Match, value: Value, axis: int) -> _Affine | None:
-    """Return the scale and shift along an axis of a value; None if they vary along another one, or
-    if a number is not finite."""
-    rank, extent = len(extents_of(value)), extents_of(value)[axis]
-    step = m.op("affine")
-    if extent is None:
-        return None
-    with np.errstate(all="ignore"):
-        if step.name == "batch_norm":
-            if axis % rank != 1:
-                return None
-            scale, shift, mean, var = (
-                m.array(name).astype(np.float64) for name in ("scale", "shift", "mean", "var")
-            )
-            factor = scale / np.sqrt(var + attributes(step).float("epsilon"))
-            found = _Affine(factor, shift - mean * factor)
-        else:
-            k = _along(m.array("k"), axis % rank, rank, extent)
-            if k is None:
-                return None
-            one, none = np.ones_like(k), np.zeros_like(k)
-            found = {
-                "multiply": _Affine(k, none),
-                "divide": _Affine(1 / k, none),
-                "add": _Affine(one, k),
-                "subtract": _Affine(one, -k),
-            }[step.name]
-    return found if _is_finite(*found) else None
-
-
-def _along(array: Array, axis: int, rank: int, extent: int) -> Array | None:
-    """Return an array that broadcasts along one axis as one number for each of its indices."""
-    shape = (1,) * (rank - array.ndim) + array.shape
-    if len(shape) != rank or any(n != 1 for at, n in enumerate(shape) if at != axis):
-        return None
-    return np.broadcast_to(array.astype(np.float64).reshape(-1), (extent,))
-
-
-def _is_finite(*arrays: Array) -> bool:
-    return all(bool(np.all(np.isfinite(array))) for array in arrays)
-
-
 def _is_float(m: Match) -> bool:
     dtype = dtype_of_value(m["w"])
     return dtype is not None and dtype.is_float
@@ -131,7 +70,7 @@ def _rounded(b: Replacement, m: Match, array: Array, name: str) -> Value | None:
     """Return a constant in the type of the weights, or None if one of its numbers is too large."""
     with np.errstate(all="ignore"):
         made = array.astype(m.array("w").dtype)
-    return b.constant(made, name=name) if _is_finite(made) else None
+    return b.constant(made, name=name) if is_finite(made) else None
 
 
 def _conv(b: Replacement, m: Match, weight: Array, bias: Array) -> Value | None:
@@ -154,7 +93,7 @@ def _parts(m: Match) -> tuple[Array, Array]:
 
 
 def _after_conv(b: Replacement, m: Match) -> Value | None:
-    found = _read(m, m.root.var, 1) if _is_float(m) else None
+    found = read_affine(m, m.root.var, 1) if _is_float(m) else None
     if found is None:
         return None
     w, bias = _parts(m)
@@ -163,7 +102,7 @@ def _after_conv(b: Replacement, m: Match) -> Value | None:
 
 
 def _before_conv(b: Replacement, m: Match) -> Value | None:
-    found = _read(m, m["x"], 1) if _is_float(m) else None
+    found = read_affine(m, m["x"], 1) if _is_float(m) else None
     if found is None:
         return None
     options = attributes(m.op("product"))
@@ -182,13 +121,13 @@ def _before_conv(b: Replacement, m: Match) -> Value | None:
 
 
 def _after_matmul(b: Replacement, m: Match) -> Value | None:
-    found = _read(m, m.root.var, -1) if _is_float(m) else None
+    found = read_affine(m, m.root.var, -1) if _is_float(m) else None
     if found is None or ("bias" not in m and bool(np.all(found.scale == 1))):
         return None
     w, columns = m.array("w").astype(np.float64), extents_of(m["w"])[-1]
     shift = found.shift
     if "bias" in m:
-        own = _along(m.array("bias"), len(extents_of(m.root.var)) - 1, _rank(m), columns or 0)
+        own = along_axis(m.array("bias"), len(extents_of(m.root.var)) - 1, _rank(m), columns or 0)
         if own is None:
             return None
         shift = own * found.scale + shift
@@ -196,7 +135,7 @@ def _after_matmul(b: Replacement, m: Match) -> Value | None:
 
 
 def _before_matmul(b: Replacement, m: Match) -> Value | None:
-    found = _read(m, m["x"], -1) if _is_float(m) else None
+    found = read_affine(m, m["x"], -1) if _is_float(m) else None
     if found is None:
         return None
     w = m.array("w").astype(np.float64)
@@ -220,9 +159,9 @@ _X, _W, _BIAS = hole("x"), known("w"), known("bias")
 _MATRIX = known("w", lambda array: array.ndim == 2)
 _CONV = either(op("conv", _X, _W, name="product"), op("conv", _X, _W, _BIAS, name="product"))
 _MATMUL = op("matmul", _X, _MATRIX, name="product")
-_SCALED = _affine(_X)
+_SCALED = affine(_X)
 _RULES = (
-    graph_rule("after-a-convolution", _affine(_CONV), _after_conv),
+    graph_rule("after-a-convolution", affine(_CONV), _after_conv),
     graph_rule(
         "before-a-convolution",
         either(
@@ -230,10 +169,10 @@ _RULES = (
         ),
         _before_conv,
     ),
-    graph_rule("after-a-product", _affine(_MATMUL), _after_matmul),
+    graph_rule("after-a-product", affine(_MATMUL), _after_matmul),
     graph_rule(
         "after-a-product-and-a-shift",
-        _affine(op("add", _MATMUL, _BIAS, commutative=True)),
+        affine(op("add", _MATMUL, _BIAS, commutative=True)),
         _after_matmul,
     ),
     graph_rule("before-a-product", op("matmul", _SCALED, _MATRIX, name="product"), _before_matmul),
