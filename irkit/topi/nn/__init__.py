@@ -1,10 +1,17 @@
-"""Operators of neural networks: window (sliding windows), conv, pool, norm, activation."""
+"""Operators of neural networks: window (sliding windows), conv, blocked (in
+blocks of channels), pool, norm, activation."""
 
 from irkit.topi.nn.activation import (
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
     relu as relu,
     softmax as softmax,
+)
+from irkit.topi.nn.blocked import (
+    block_channels as block_channels,
+    conv_blocked as conv_blocked,
+    depthwise_blocked as depthwise_blocked,
+    unblock_channels as unblock_channels,
 )
 from irkit.topi.nn.conv import (
     conv as conv,
