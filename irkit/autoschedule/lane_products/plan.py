@@ -34,12 +34,24 @@ class LanePlan(msgspec.Struct, frozen=True):
     cycles: float = 0.0
 
 
-def lane_plan(product: LaneProduct, machine: Machine) -> LanePlan | None:
-    """Return the plan of the fewest estimated cycles; None if no tile fits into the registers."""
-    found = min(_plans(product, machine), key=lambda plan: plan.cycles, default=None)
+def lane_plan(product: LaneProduct, machine: Machine, *, whole: bool = False) -> LanePlan | None:
+    """Return the plan of the fewest estimated cycles; None if no tile fits into the registers.
+
+    With ``whole``, tiles do not overlap along the outer row axis.
+    """
+    plans = _plans(product, machine)
+    if whole:
+        tall = size_of(product.rows[-2 if len(product.rows) > 1 else -1])
+        plans = (plan for plan in plans if tall % height_of(plan, product) == 0)
+    found = min(plans, key=lambda plan: plan.cycles, default=None)
     if found is None:
         return None
     return msgspec.structs.replace(found, around=_around(product, machine, found))
+
+
+def height_of(plan: LanePlan, product: LaneProduct) -> int:
+    """Return how many elements a tile has along the outer row axis."""
+    return plan.high if len(product.rows) > 1 else plan.wide
 
 
 def _plans(product: LaneProduct, machine: Machine) -> Iterator[LanePlan]:

@@ -2,6 +2,7 @@
 
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.lane_products.plan import LanePlan, lane_plan
+from irkit.autoschedule.lane_products.prologue import in_parts, prologue_of
 from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of, size_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates, reduce_axes
@@ -18,16 +19,22 @@ def schedule_lanes(sch: Schedule, block: Block, machine: Machine, _estimates: Es
         return
     ref = BlockRef(block.name)
     epilogue = epilogue_of(sch, block, product.store) or sch.cache_write(ref)
-    if len(product.rows) > 1:
+    prologue = prologue_of(sch, product)
+    if len(product.rows) > 1 and prologue is None:
         merge_rows(sch, ref, epilogue, product.rows[-2], product.rows[-1])
         product = lane_product_of(sch.get(ref), machine)
-    plan = None if product is None else lane_plan(product, machine)
+    plan = None if product is None else lane_plan(product, machine, whole=prologue is not None)
     if product is None or plan is None:
         raise ScheduleError(f"no tile of block {block.name!r} fits into the registers", at=block)
-    _apply(sch, epilogue, product, plan)
+    if prologue is not None:
+        plan = in_parts(plan, product)
+    around = _apply(sch, epilogue, product, plan)
+    if prologue is not None:
+        sch.compute_at(BlockRef(prologue.name), around)
 
 
-def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePlan) -> None:
+def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePlan) -> LoopRef:
+    """Split and order the loops; return the one around rows that are computed for all columns."""
     block = product.block
     ref = BlockRef(block.name)
     loops = own_loops(sch, block)
@@ -66,6 +73,7 @@ def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePl
             sch.unroll(loop)
         sch.vectorize(last)
     _mark_epilogue(sch, epilogue, place, product)
+    return around
 
 
 def _split(

@@ -49,17 +49,18 @@ from irkit.transform import define_pass
 # All paths end here: at the result, and at every step that is not an operator.
 _EXIT = Value("exit", TupleType(()))
 _FUSED: Attrs = (("fused", True),)
+_WITH_PROLOGUE = frozenset({"conv_blocked", "depthwise_blocked"})
 
 
 @define_pass(idempotent=True, atomic=True)
 def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     """Fuse the operators of the outermost body into groups of at most ``max_ops``.
 
-    Convolutions, products and pools take elementwise epilogues; injective steps join chains and
-    reductions. Constants of one element move into the group; single operators stay as they are.
+    Convolutions, products and pools take elementwise epilogues, and convolutions on blocks of
+    channels prologues; injective steps join chains and reductions. Constants of one element move into the group; single operators stay as they are.
     """
     groups = _Groups(func, max_ops)
-    for phase in ("epilogues", "chains"):
+    for phase in ("epilogues", "prologues", "chains"):
         for value in groups.order:
             groups.grow(value, phase)
     groups.explain()
@@ -137,6 +138,8 @@ class _Groups:
         kind = self.kind[self.find(value)]
         if phase == "epilogues" and kind == RANK["complex"]:
             through, into, aligned = RANK["broadcast"], {0, 1}, True
+        elif phase == "prologues" and kind <= RANK["broadcast"] and self._takes_prologue(sink):
+            through, into, aligned = RANK["broadcast"], {RANK["complex"]}, False
         elif (phase == "epilogues" and kind <= RANK["broadcast"]) or (
             phase == "chains" and kind == RANK["injective"]
         ):
@@ -150,8 +153,16 @@ class _Groups:
         )
         fits &= self.kind[self.find(sink)] in into and (not aligned or _aligned(sink, value))
         joined = {self.find(one) for one in (value, sink, *between)}
+        if phase == "prologues":
+            others = self.steps[sink].args[1:]
+            fits &= not any(self.find(arg) in joined for arg in others if arg in self.leader)
         if fits and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
+
+    def _takes_prologue(self, value: Value) -> bool:
+        """Return True for an operator whose loops compute parts of its first operand as they come
+        to them."""
+        return self.steps[value].name in _WITH_PROLOGUE
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
         """Return the operators on paths from one to its post-dominator, up to the limit."""
