@@ -54,6 +54,23 @@ def test_nothing_is_fused_before_a_convolution_or_into_an_opaque_step() -> None:
     assert fused("a = relu(x)", "c = conv(a, w)", "r = softmax(c)") == []
 
 
+def blocked(*lines: str) -> list[list[str]]:
+    body = "\n    ".join([*lines, "return r"])
+    params = "x: f32[1, 1, 8, 8, 4], w: f32[1, 1, 1, 1, 4, 4], s: f32[1, 4]"
+    return groups(fuse_ops(parse(f"def main({params}):\n    {body}\n")))
+
+
+def test_a_convolution_on_blocks_takes_what_only_its_input_needs() -> None:
+    found = blocked("a = sigmoid(x)", "b = multiply(x, a)", "c = conv_blocked(b, w)", "r = relu(c)")
+    assert found == [["sigmoid", "multiply", "conv_blocked", "relu"]]
+    # What only its weights or its bias need, or something else too, has a kernel of its own.
+    assert blocked("a = relu(w)", "r = conv_blocked(x, a)") == []
+    assert blocked("a = relu(s)", "r = conv_blocked(x, w, a)") == []
+    assert blocked("a = relu(x)", "c = conv_blocked(a, w)", "r = add(c, a)") == [
+        ["conv_blocked", "add"]
+    ]
+
+
 def test_a_convolution_does_not_run_through_a_change_of_shape() -> None:
     assert fused("c = conv(x, w)", "r = reshape(c, shape=(4, 64))") == []
 
