@@ -24,6 +24,7 @@ _SCATTERED = 1.25
 """Loads of a vector that loading an element and copying it to all lanes takes as long as."""
 _PART = 2
 """What is read again may fill one part in so many of a cache."""
+_FEW_TILES = 16
 _AGAIN = 2
 """How often as long a vector from the second cache takes where steps multiply meanwhile."""
 
@@ -32,7 +33,8 @@ class LanePlan(msgspec.Struct, frozen=True):
     """A tile of ``high`` by ``wide`` elements along the last two row axes, by ``columns`` of the
     last column axis. The outer row axis is cut into ``blocks``: all columns of one are computed
     before the next. A last tile overlaps the one before it; or, ``apart``, it has code of its own,
-    for as many rows as are left along the axis of which a tile has not all.
+    for as many rows as are left along the axis of which a tile has not all. If it ``fetches``, the
+    tiles of some columns prefetch the vectors of the next ones.
     """
 
     high: int
@@ -40,6 +42,7 @@ class LanePlan(msgspec.Struct, frozen=True):
     columns: int
     blocks: int = 1
     apart: bool = False
+    fetches: bool = False
     cycles: float = 0.0
 
 
@@ -48,7 +51,8 @@ def lane_plan(product: LaneProduct, machine: Machine) -> LanePlan | None:
     found = min(_plans(product, machine), key=lambda plan: plan.cycles, default=None)
     if found is None:
         return None
-    return msgspec.structs.replace(found, blocks=_blocks(product, machine))
+    blocks, fetches = _blocks(product, machine), _fetches(product, machine, found)
+    return msgspec.structs.replace(found, blocks=blocks, fetches=fetches)
 
 
 def _plans(product: LaneProduct, machine: Machine) -> Iterator[LanePlan]:
@@ -99,3 +103,16 @@ def _blocks(product: LaneProduct, machine: Machine) -> int:
     if columns == 1 or fewest <= 1:
         return 1
     return next((count for count in range(fewest, extent) if extent % count == 0), 1)
+
+
+def _fetches(product: LaneProduct, machine: Machine, plan: LanePlan) -> bool:
+    """Return True if vectors that the second cache does not hold serve so few tiles that waiting
+    for them takes long."""
+    sizes = [size_of(axis) for axis in product.rows[-2:]]
+    tile = (plan.high, plan.wide)[-len(sizes) :]
+    tiles = math.prod(-(-size // by) for size, by in zip(sizes, tile, strict=True))
+    columns = math.prod(size_of(axis) for axis in product.columns)
+    whole = product.read(product.wide, product.columns)
+    panel = whole * plan.columns // columns
+    room = machine.l2 // _PART
+    return tiles <= _FEW_TILES and whole * _PART > room and panel <= room

@@ -7,7 +7,7 @@ from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates, reduce_axes
 from irkit.autoschedule.tiles import merge_rows, own_loops
 from irkit.core import ScheduleError
-from irkit.ir import Block
+from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
 
 
@@ -57,6 +57,10 @@ def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePl
         tile.append(low)
         sch.reorder(*rows[at + 1 :], *steps, *tile, *inner)
     place = rows[-1]
+    if columns and plan.fetches and len(steps) > 1:
+        tiles = max(rows, key=lambda loop: as_int(sch.loop(loop).end) or 1)
+        wide = product.wide.buffer
+        sch.prefetch(ref, wide, columns[-1], inside=steps[-2], among=tiles)
     sch.reverse_compute_at(epilogue, place)
     start = sch.decompose_reduction(ref, steps[0])
     sch.set_scope(ref, "local")
