@@ -1,11 +1,13 @@
 """Keep a tile of sums in registers, with vectors from an operand that is packed for them."""
 
+from contextlib import suppress
+
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.lane_products.plan import LanePlan, lane_plan
 from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates, reduce_axes
-from irkit.autoschedule.tiles import merge_rows, own_loops
+from irkit.autoschedule.tiles import copy_read, merge_rows, own_loops
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
@@ -57,6 +59,10 @@ def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePl
         tile.append(low)
         sch.reorder(*rows[at + 1 :], *steps, *tile, *inner)
     place = rows[-1]
+    copy = copy_read(sch, product.tall)
+    if copy is not None and plan.blocks > 1:
+        with suppress(ScheduleError):
+            sch.compute_at(copy, around)
     if columns and plan.fetches and len(steps) > 1:
         tiles = max(rows, key=lambda loop: as_int(sch.loop(loop).end) or 1)
         wide = product.wide.buffer
