@@ -106,25 +106,37 @@ def with_auto_schedule(
 
 
 def for_machine(
-    graph_pipeline: Pipeline, machine: Machine, schedule: ScheduleChoice = "auto"
+    graph_pipeline: Pipeline,
+    machine: Machine,
+    schedule: ScheduleChoice = "auto",
+    *,
+    kernels: ScheduleChoice | None = None,
 ) -> Pipeline:
-    """Return a pipeline over graphs whose kernels are scheduled for a machine, or not at all.
+    """Return a pipeline over graphs whose layouts are chosen and whose kernels are scheduled for a
+    machine, or not at all; ``kernels`` says other than ``schedule`` whether kernels are.
 
-    Options that the pipeline sets stay.
+    Options that the pipeline sets stay; a width of vectors that it sets is that of blocks too.
     """
     common = Machine.with_vectors(machine.vector_bytes)
     settings: dict[str, object] = {} if machine == common else {"machine": machine.settings}
+    placed = {p.name: p for _, p in graph_pipeline.placed}
+    lowering = placed.get(lower_to_loops.name)
+    width = machine.vector_bytes
+    asked = None if lowering is None else lowering.options.get("vector_bytes")
+    lanes = (asked if isinstance(asked, int) else width) // F32.bytes
     wanted: dict[str, dict[str, object]] = {
-        lower_to_loops.name: {"vector_bytes": machine.vector_bytes, **settings},
-        block_channels.name: {"lanes": machine.vector_bytes // F32.bytes, **settings},
+        lower_to_loops.name: {"vector_bytes": width, **settings},
+        block_channels.name: {"lanes": lanes, **settings},
     }
     if schedule == "none":
-        wanted = {lower_to_loops.name: {"schedule": schedule}}
-    for _, p in graph_pipeline.placed:
-        given = wanted.get(p.name, {})
+        del wanted[block_channels.name]
+    if (kernels or schedule) == "none":
+        wanted[lower_to_loops.name] = {"schedule": "none"}
+    for name, p in placed.items():
+        given = wanted.get(name, {})
         options = {key: value for key, value in given.items() if key not in p.options}
         if options:
-            graph_pipeline = graph_pipeline.replace(p.name, p.using(**options))
+            graph_pipeline = graph_pipeline.replace(name, p.using(**options))
     return graph_pipeline
 
 

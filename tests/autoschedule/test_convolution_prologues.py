@@ -60,9 +60,9 @@ def kernel(func: GraphFunc) -> PrimFunc:
 
 def test_a_part_is_computed_inside_the_loop_over_rows() -> None:
     b, rng = Builder("main"), np.random.default_rng(0)
-    x = b.param("x", (1, 4, 32, 32, LANES))
-    scale = b.constant(rng.standard_normal((4, 1, 1, LANES)).astype(np.float32))
-    w = b.constant(rng.standard_normal((4, 4, 3, 3, LANES, LANES)).astype(np.float32))
+    x = b.param("x", (1, 8, 64, 32, LANES))
+    scale = b.constant(rng.standard_normal((8, 1, 1, LANES)).astype(np.float32))
+    w = b.constant(rng.standard_normal((4, 8, 3, 3, LANES, LANES)).astype(np.float32))
     y = b.op("relu", b.op("multiply", x, scale))
     func = kernel(b.finish(b.op("conv_blocked", y, w, pads=(1, 1, 1, 1))))
     (rows,) = [loop for loop in walk(func.body, on=For) if loop.kind == "parallel"]

@@ -40,15 +40,32 @@ class StoragePrimitives(TracedSchedule):
 
     @primitive
     def prefetch(
-        self, block: BlockRef, buffer: Buffer | str | int, loop: LoopRef, offset: int = 1
+        self,
+        block: BlockRef,
+        buffer: Buffer | str | int,
+        loop: LoopRef,
+        offset: int = 1,
+        *,
+        inside: LoopRef | None = None,
+        among: LoopRef | None = None,
     ) -> None:
         """Prefetch, in each iteration of a loop, the memory that a block reads ``offset``
         iterations later.
 
-        ``buffer`` is a buffer, its name, or its position among those that the block reads.
+        ``buffer`` is a buffer, its name, or its position among those that the block reads. With a
+        loop ``inside``, each iteration of that one prefetches what the same iteration reads then;
+        with a loop ``among``, each of its iterations prefetches a part of it.
         """
         found = buffer_read(self._func, block.name, buffer)
-        self._func = prefetch(self._func, block.name, found, loop.var, offset)
+        self._func = prefetch(
+            self._func,
+            block.name,
+            found,
+            loop.var,
+            offset,
+            inside=None if inside is None else inside.var,
+            among=None if among is None else among.var,
+        )
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:
