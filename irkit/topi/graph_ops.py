@@ -66,6 +66,10 @@ def _conv(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"))
 
 
+def _conv_winograd(args: Tensors, o: OpOptions) -> Tensor:
+    return nn.conv_winograd(*args, tile=o.int("tile"), rows=o.int("rows"), pads=o.ints("pads"))
+
+
 def _conv_integer(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"), out_dtype="i32")
 
@@ -141,6 +145,7 @@ RULES: dict[str, Rule] = {
     "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
     "conv": _conv,
     "conv_integer": _conv_integer,
+    "conv_winograd": _conv_winograd,
     "divide": _plain(broadcast.divide),
     "equal": _plain(broadcast.equal),
     "expand_dims": lambda args, o: shape.expand_dims(args[0], o.ints("axes")),

@@ -14,6 +14,7 @@ from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.scatter import SCATTER
 from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import OpOptions, OpSpec
+from irkit.graph.ops.winograd import WINOGRAD
 from irkit.graph.types import TensorType
 
 _FAMILIES = (
@@ -28,6 +29,7 @@ _FAMILIES = (
     SHAPING,
     INDEXING,
     SCATTER,
+    WINOGRAD,
 )
 OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
 
