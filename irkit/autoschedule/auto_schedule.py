@@ -16,6 +16,7 @@ import msgspec
 from irkit.autoschedule.assumed_sizes import AssumedSizes
 from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.instructions import schedule_dot_product
+from irkit.autoschedule.lane_products import schedule_lanes
 from irkit.autoschedule.machine import GENERIC, Machine
 from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
@@ -38,6 +39,7 @@ _OF_REDUCTIONS: tuple[Rule, ...] = (
     schedule_transformed_product,
     schedule_tile_registers,
     schedule_dot_product,
+    schedule_lanes,
     schedule_product,
     schedule_reduction,
 )

@@ -125,9 +125,11 @@ class Product:
         return axis.var in variables(operand)
 
 
-def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
-    """Return True if two axes are always the last two indices together, and cover those
-    dimensions."""
+def move_as_one(
+    block: Block, store: Store, outer: Axis, inner: Axis, *, last: bool = True
+) -> bool:
+    """Return True if two axes are always two neighbouring indices together, the ``last`` two, and
+    cover those dimensions."""
     pair = (outer, inner)
     own = {outer.var, inner.var}
     unit = {axis.var: const(0, axis.var.dtype) for axis in block.axes if is_const(axis.extent, 1)}
@@ -135,11 +137,14 @@ def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis) -> bool:
         indices = [simplify(substitute(index, unit)) for index in access.indices]
         if not any(own & variables(index) for index in indices):
             continue
-        if indices[-2:] != [outer.var, inner.var] or access.buffer.strides is not None:
+        at = next((n for n, index in enumerate(indices) if index is outer.var), None)
+        if at is None or (last and at != len(indices) - 2) or access.buffer.strides is not None:
             return False
-        if any(own & variables(index) for index in indices[:-2]):
+        if indices[at : at + 2] != [outer.var, inner.var]:
             return False
-        dims = access.buffer.shape[-2:]
+        if any(own & variables(index) for index in (*indices[:at], *indices[at + 2 :])):
+            return False
+        dims = access.buffer.shape[at : at + 2]
         if any(as_int(dim) != as_int(axis.extent) for dim, axis in zip(dims, pair, strict=True)):
             return False
     return True

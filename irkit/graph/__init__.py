@@ -113,6 +113,11 @@ from irkit.graph.ops import (
     same_shape as same_shape,
     written as written,
 )
+from irkit.graph.ops.blocked import (
+    blocked as blocked,
+    packed_filters as packed_filters,
+    unblocked as unblocked,
+)
 from irkit.graph.ops.packed_weights import (
     MIDDLE as MIDDLE,
     packed as packed,

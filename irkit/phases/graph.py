@@ -2,6 +2,7 @@
 
 from irkit.graph import GRAPH_LEVEL
 from irkit.passes.graph import (
+    block_channels,
     eliminate_common_nodes,
     eliminate_dead_nodes,
     fold_batch_norm,
@@ -60,6 +61,10 @@ ORDER = (
         "multiply-few-rows",
         "weights are transposed by then: only what is transposed at each call is left",
     ),
+    Order("fold-constants", "block-channels", "it packs filters that are constants by then"),
+    Order("fold-batch-norm", "block-channels", "it scales filters in the plain layout"),
+    Order("fold-scales", "block-channels", "it scales filters in the plain layout"),
+    Order("block-channels", "eliminate-dead-nodes", "it leaves the filters as they were"),
     Order("multiply-few-rows", "eliminate-dead-nodes", "it leaves transposes without users"),
     Order("inline-functions", "outline-branches", "a kernel takes no functions"),
     Order("outline-branches", "fuse-ops", "only operators of outermost bodies are fused"),
@@ -86,6 +91,7 @@ GRAPH = Pipeline(
                 fold_scales,
                 fold_constants,
                 multiply_few_rows,
+                block_channels,
                 eliminate_common_nodes,
                 eliminate_dead_nodes,
             ),

@@ -9,8 +9,8 @@ import msgspec
 from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
-from irkit.ir import PrimFunc, is_unscheduled
-from irkit.passes.graph import lower_to_loops
+from irkit.ir import F32, PrimFunc, is_unscheduled
+from irkit.passes.graph import block_channels, lower_to_loops
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
 from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
@@ -113,16 +113,18 @@ def for_machine(
     Options that the pipeline sets stay.
     """
     common = Machine.with_vectors(machine.vector_bytes)
-    wanted: dict[str, object] = {"vector_bytes": machine.vector_bytes}
-    if machine != common:
-        wanted["machine"] = machine.settings
+    settings: dict[str, object] = {} if machine == common else {"machine": machine.settings}
+    wanted: dict[str, dict[str, object]] = {
+        lower_to_loops.name: {"vector_bytes": machine.vector_bytes, **settings},
+        block_channels.name: {"lanes": machine.vector_bytes // F32.bytes, **settings},
+    }
     if schedule == "none":
-        wanted = {"schedule": schedule}
+        wanted = {lower_to_loops.name: {"schedule": schedule}}
     for _, p in graph_pipeline.placed:
-        if p.name == lower_to_loops.name:
-            options = {key: value for key, value in wanted.items() if key not in p.options}
-            if options:
-                graph_pipeline = graph_pipeline.replace(p.name, p.using(**options))
+        given = wanted.get(p.name, {})
+        options = {key: value for key, value in given.items() if key not in p.options}
+        if options:
+            graph_pipeline = graph_pipeline.replace(p.name, p.using(**options))
     return graph_pipeline
 
 

@@ -7,6 +7,7 @@ Reading order: axes (those that a tile is made of), tile (its sizes, by closed f
 from irkit.autoschedule.tiles.axes import (
     is_merged as is_merged,
     merge_line as merge_line,
+    merge_rows as merge_rows,
     separate_groups as separate_groups,
 )
 from irkit.autoschedule.tiles.loops import (

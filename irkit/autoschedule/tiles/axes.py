@@ -9,7 +9,7 @@ Two last axes that always move together become one: a line of a pointwise convol
 
 from irkit.autoschedule.structure import move_as_one, spatial_axes
 from irkit.core import walk
-from irkit.ir import Block, Expr, FloorDiv, Store, as_int
+from irkit.ir import Axis, Block, Expr, FloorDiv, Store, as_int
 from irkit.schedule import BlockRef, Schedule, only_store
 
 
@@ -46,6 +46,25 @@ def merge_line(sch: Schedule, ref: BlockRef, epilogue: BlockRef) -> None:
         sch.transform_block_layout(each, merged)
 
 
+def merge_rows(sch: Schedule, ref: BlockRef, epilogue: BlockRef, outer: Axis, inner: Axis) -> None:
+    """Replace two neighbouring axes by one where they are a row and a column of the same matrices
+    in all that a block reads and stores, before its last axis."""
+    block = sch.get(ref)
+    store, spatial = only_store(block), spatial_axes(block)
+    width, at = as_int(inner.extent), spatial.index(outer)
+    if store is None or not _is_plain_but_first(block, store) or width is None:
+        return
+    if spatial[at + 1] is not inner or not move_as_one(block, store, outer, inner, last=False):
+        return
+
+    def merged(*own: Expr) -> list[Expr]:
+        return [*own[:at], own[at] * width + own[at + 1], *own[at + 2 :]]
+
+    sch.transform_layout(ref, merged)
+    for each in (ref, epilogue):
+        sch.transform_block_layout(each, merged)
+
+
 def is_merged(block: Block, store: Store) -> bool:
     """Return True if the last two axes of a block are to be one."""
     spatial = spatial_axes(block)
@@ -64,6 +83,17 @@ def _is_plain(block: Block, store: Store) -> bool:
         list(store.indices) == [axis.var for axis in spatial]
         and spatial == list(block.axes[: len(spatial)])
         and all(as_int(axis.extent) is not None for axis in block.axes)
+    )
+
+
+def _is_plain_but_first(block: Block, store: Store) -> bool:
+    """Return True if a block stores at its spatial axes, which come first, all but the first
+    constant."""
+    spatial = spatial_axes(block)
+    return (
+        list(store.indices) == [axis.var for axis in spatial]
+        and spatial == list(block.axes[: len(spatial)])
+        and all(as_int(axis.extent) is not None for axis in block.axes[1:])
     )
 
 

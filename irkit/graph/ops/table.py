@@ -2,6 +2,7 @@
 
 from irkit.core import IRKitError
 from irkit.graph.nodes import Op
+from irkit.graph.ops.blocked import BLOCKED
 from irkit.graph.ops.broadcast import BROADCAST
 from irkit.graph.ops.elementwise import ELEMENTWISE
 from irkit.graph.ops.indexing import INDEXING
@@ -23,6 +24,7 @@ _FAMILIES = (
     LINEAR,
     INTEGER_PRODUCTS,
     PACKED_WEIGHTS,
+    BLOCKED,
     POOLING,
     REDUCTION,
     NORMALIZATION,

@@ -2,10 +2,13 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops,
+multiply_few_rows, block_channels, eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops,
 lower_to_loops, plan_memory.
 """
 
+from irkit.passes.graph.block_channels import (
+    block_channels as block_channels,
+)
 from irkit.passes.graph.eliminate_common_nodes import (
     eliminate_common_nodes as eliminate_common_nodes,
 )

@@ -1,6 +1,7 @@
 """Operators of neural networks.
 
-Reading order: window (sliding windows), conv, winograd, pool, norm, activation.
+Reading order: window (sliding windows), conv, blocked (in blocks of channels), winograd, pool, norm,
+activation.
 """
 
 from irkit.topi.nn.activation import (
@@ -8,6 +9,12 @@ from irkit.topi.nn.activation import (
     log_softmax as log_softmax,
     relu as relu,
     softmax as softmax,
+)
+from irkit.topi.nn.blocked import (
+    block_channels as block_channels,
+    conv_blocked as conv_blocked,
+    depthwise_blocked as depthwise_blocked,
+    unblock_channels as unblock_channels,
 )
 from irkit.topi.nn.conv import (
     conv as conv,

@@ -1,0 +1,145 @@
+"""Choose the regions of a graph whose channels are cut into blocks, by what that costs and saves.
+
+Costs are cycles, by the sizes of a machine: a convolution runs at a part of the peak of fused
+multiplications and additions, and an element that changes its layout is read and written once.
+"""
+
+from collections.abc import Mapping
+from math import prod
+
+import msgspec
+
+from irkit.autoschedule import Machine
+from irkit.graph import Bind, GraphFunc, Op, Value, attributes, extents_of, used_inside
+from irkit.passes.graph.support.blocked_forms import BlockedForm, BlockedForms
+
+_PLAIN, _BLOCKED = 0.6, 0.88
+"""The parts of the peak at which convolutions run in the plain layout, and in blocks."""
+_PLAIN_DEPTHWISE, _BLOCKED_DEPTHWISE = 0.1, 0.35
+_MOVED = 0.6
+"""Cycles to move an element to another layout."""
+
+
+class ConvCost(msgspec.Struct, frozen=True):
+    """Cycles of a convolution in the plain layout and in blocks."""
+
+    plain: float
+    blocked: float
+
+
+class BlockedRegions:
+    """What is blocked of a function: the forms, by the values that they compute."""
+
+    def __init__(self, func: GraphFunc, forms: BlockedForms, machine: Machine) -> None:
+        self._func, self._forms, self._machine = func, forms, machine
+        self.costs: dict[Value, ConvCost] = {}
+        for bind in func.body.bindings:
+            cost = self._cost(bind)
+            if cost is not None and cost.blocked < cost.plain:
+                self.costs[bind.var] = cost
+        self.forms: dict[Value, BlockedForm] = {}
+        self._grow()
+        while (lost := self._losing()) :
+            for value in lost:
+                del self.costs[value]
+            self._grow()
+
+    def _grow(self) -> None:
+        """Find the forms of the chosen convolutions, and of all that work on their results."""
+        self.forms = {}
+        for bind in self._func.body.bindings:
+            step, var = bind.step, bind.var
+            if not isinstance(step, Op):
+                continue
+            if step.name == "unblock_channels":
+                continue
+            if var in self.costs:
+                found = self._conv(step, var, step.args[0] in self.forms)
+            elif any(arg in self.forms for arg in step.args):
+                found = self._forms.of(step, var)
+            else:
+                found = None
+            if found is not None:
+                self.forms[var] = found
+
+    def _conv(self, step: Op, var: Value, is_blocked: bool) -> BlockedForm | None:
+        found = self._forms.conv(step, var, is_blocked)
+        return found or self._forms.depthwise(step, var)
+
+    def _cost(self, bind: Bind) -> ConvCost | None:
+        """Return the cost of a convolution that can be blocked; None of others."""
+        step = bind.step
+        if not isinstance(step, Op) or step.name != "conv":
+            return None
+        form = self._conv(step, bind.var, False)
+        shape, filters = extents_of(bind.var), extents_of(step.args[1])
+        places = [extent for extent in shape[2:] if extent is not None]
+        taps = [extent for extent in filters if extent is not None]
+        if form is None or len(places) < len(shape) - 2 or len(taps) < len(filters):
+            return None
+        lanes, peak = self._forms.lanes, self._forms.lanes * self._machine.multiplied
+        results = (shape[0] or 1) * prod(places)
+        work = results * prod(taps)
+        out = -(-taps[0] // lanes) * lanes
+        if attributes(step).int("groups") > 1:
+            padded = work * out / taps[0]
+            plain, blocked = _PLAIN_DEPTHWISE, _BLOCKED_DEPTHWISE
+        else:
+            inner = taps[1] if taps[1] <= lanes else -(-taps[1] // lanes) * lanes
+            padded = results * out * inner * prod(taps[2:])
+            plain, blocked = _PLAIN, _BLOCKED
+        return ConvCost(work / peak / plain, padded / peak / blocked)
+
+    def _losing(self) -> list[Value]:
+        """Return the convolutions of regions that cost more, with what they convert, than they
+        save."""
+        region = _Regions()
+        converted: dict[Value, Value] = {}
+        for bind in self._func.body.bindings:
+            form = self.forms.get(bind.var)
+            read = () if form is None else form.operands
+            for arg in read:
+                if arg in self.forms or arg in converted:
+                    region.join(arg, bind.var)
+                else:
+                    converted[arg] = bind.var
+                    region.join(arg, bind.var)
+            plain = used_inside(bind.step) if form is None else ()
+            for arg in plain:
+                if arg in self.forms:
+                    converted[arg] = arg
+        if self._func.body.result in self.forms:
+            converted[self._func.body.result] = self._func.body.result
+        saved: dict[Value, float] = {}
+        for value, cost in self.costs.items():
+            of = region.find(value)
+            saved[of] = saved.get(of, 0.0) + cost.plain - cost.blocked
+        for value, at in converted.items():
+            of = region.find(at)
+            saved[of] = saved.get(of, 0.0) - _MOVED * prod(n or 1 for n in extents_of(value))
+        return [value for value in self.costs if saved[region.find(value)] <= 0]
+
+
+class _Regions:
+    """Values that are joined to regions, each known by one of them."""
+
+    def __init__(self) -> None:
+        self._leader: dict[Value, Value] = {}
+
+    def find(self, value: Value) -> Value:
+        while (leader := self._leader.get(value, value)) is not value:
+            value = leader
+        return value
+
+    def join(self, one: Value, other: Value) -> None:
+        self._leader[self.find(one)] = self.find(other)
+
+
+def is_used_plain(func: GraphFunc, forms: Mapping[Value, BlockedForm]) -> set[Value]:
+    """Return the values in blocks that something else reads in the plain layout."""
+    found = {func.body.result}
+    for bind in func.body.bindings:
+        form = forms.get(bind.var)
+        read = set(used_inside(bind.step))
+        found |= read if form is None else read - set(form.operands)
+    return found & forms.keys()
