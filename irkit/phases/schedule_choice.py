@@ -1,5 +1,6 @@
 """Which functions get the automatic schedule: a parameter, or the environment."""
 
+import math
 import os
 import warnings
 from typing import Literal
@@ -10,7 +11,7 @@ from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
 from irkit.ir import F32, PrimFunc, is_unscheduled
-from irkit.passes.graph import block_channels, lower_to_loops
+from irkit.passes.graph import block_channels, lower_to_loops, use_winograd
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
 from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
@@ -106,18 +107,27 @@ def with_auto_schedule(
 
 
 def for_machine(
-    graph_pipeline: Pipeline, machine: Machine, schedule: ScheduleChoice = "auto"
+    graph_pipeline: Pipeline,
+    machine: Machine,
+    schedule: ScheduleChoice = "auto",
+    tolerance: float = 0.0,
 ) -> Pipeline:
     """Return a pipeline over graphs whose kernels are scheduled for a machine, or not at all.
 
-    Options that the pipeline sets stay.
+    Options that the pipeline sets stay. ``tolerance`` is that of ``use_winograd``.
+    Raises: IRKitError for a tolerance that is negative or not finite.
     """
+    if not 0 <= tolerance < math.inf:
+        raise IRKitError(f"tolerance is {tolerance!r}; expected a number of at least 0")
     common = Machine.with_vectors(machine.vector_bytes)
     settings: dict[str, object] = {} if machine == common else {"machine": machine.settings}
     wanted: dict[str, dict[str, object]] = {
         lower_to_loops.name: {"vector_bytes": machine.vector_bytes, **settings},
         block_channels.name: {"lanes": machine.vector_bytes // F32.bytes, **settings},
+        use_winograd.name: {"vector_bytes": machine.vector_bytes, **settings},
     }
+    if tolerance:
+        wanted[use_winograd.name]["tolerance"] = tolerance
     if schedule == "none":
         wanted = {lower_to_loops.name: {"schedule": schedule}}
     for _, p in graph_pipeline.placed:
