@@ -125,9 +125,7 @@ class Product:
         return axis.var in variables(operand)
 
 
-def move_as_one(
-    block: Block, store: Store, outer: Axis, inner: Axis, *, last: bool = True
-) -> bool:
+def move_as_one(block: Block, store: Store, outer: Axis, inner: Axis, *, last: bool = True) -> bool:
     """Return True if two axes are always two neighbouring indices together, the ``last`` two, and
     cover those dimensions."""
     pair = (outer, inner)

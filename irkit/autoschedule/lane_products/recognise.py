@@ -7,7 +7,7 @@ import msgspec
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import reduce_axes, spatial_axes
 from irkit.core import walk
-from irkit.ir import Add, Axis, Block, Load, Mul, Store, as_int, bounds, Interval, is_const
+from irkit.ir import Add, Axis, Block, Interval, Load, Mul, Store, as_int, bounds, is_const
 from irkit.schedule import only_store, variables
 
 _MOST_VECTORS = 4

@@ -4,16 +4,14 @@ from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.lane_products.plan import LanePlan, lane_plan
 from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of, size_of
 from irkit.autoschedule.machine import Machine
-from irkit.autoschedule.structure import Estimates, reduce_axes, spatial_axes
+from irkit.autoschedule.structure import Estimates, reduce_axes
 from irkit.autoschedule.tiles import merge_rows, own_loops
 from irkit.core import ScheduleError
 from irkit.ir import Block
 from irkit.schedule import BlockRef, LoopRef, Schedule
 
 
-def schedule_lanes(
-    sch: Schedule, block: Block, machine: Machine, _estimates: Estimates
-) -> None:
+def schedule_lanes(sch: Schedule, block: Block, machine: Machine, _estimates: Estimates) -> None:
     """Schedule a product of elements by vectors, or leave the schedule as it is."""
     product = lane_product_of(block, machine)
     if product is None:
@@ -75,7 +73,7 @@ def _split(
 ) -> tuple[LoopRef, LoopRef, LoopRef]:
     """Split a loop over rows into blocks of tiles; the last tile overlaps the one before."""
     tiles = -(-extent // size)
-    if extent % size and tiles % around == 0 or around >= tiles:
+    if (extent % size and tiles % around == 0) or around >= tiles:
         far, low = sch.split(loop, [None, size], tail="shift")
         first, near = sch.split(far, [None, min(around, tiles)])
         return first, near, low
@@ -87,9 +85,7 @@ def _split(
     return first, near, low
 
 
-def _mark_epilogue(
-    sch: Schedule, epilogue: BlockRef, place: LoopRef, product: LaneProduct
-) -> None:
+def _mark_epilogue(sch: Schedule, epilogue: BlockRef, place: LoopRef, product: LaneProduct) -> None:
     loops = sch.get_loops(epilogue)
     *unrolled, last = loops[[loop.var for loop in loops].index(place.var) + 1 :]
     line, lane = sch.split(last, [None, product.lanes])

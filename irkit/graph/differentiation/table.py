@@ -25,6 +25,7 @@ RULES: dict[str, Rule] = {name: rule for family in _FAMILIES for name, rule in f
 _BOOLS = "its result is bools"
 _BITS = "it takes integers and bools only"
 _PLACE = "its result is the place of an element, an integer"
+_PACKED = "the pass block-channels makes it, after gradients are taken"
 _INTEGERS = "it takes and returns integers only"
 
 NOT_DIFFERENTIABLE: dict[str, str] = {
@@ -37,7 +38,10 @@ NOT_DIFFERENTIABLE: dict[str, str] = {
     **dict.fromkeys(("shift_left", "shift_right"), _BITS),
     **dict.fromkeys(("argmax", "argmin"), _PLACE),
     **dict.fromkeys(("conv_integer", "matmul_integer"), _INTEGERS),
+    **dict.fromkeys(("conv_blocked", "depthwise_blocked"), _PACKED),
+    **dict.fromkeys(("block_channels", "unblock_channels"), _PACKED),
     "matmul_4bit": "weights packed in 4 bits are for inference; train them unpacked",
 }
-"""Operators that no gradient passes, with the reason. All but ``matmul_4bit`` return no floats, so
-nothing that a float depends on smoothly goes through them."""
+"""Operators that no gradient passes, with the reason. But for what
+compilation makes of others and ``matmul_4bit``, they return no floats, so nothing that a float
+depends on smoothly goes through them."""

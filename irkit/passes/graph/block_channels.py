@@ -3,16 +3,22 @@
 Before, with ``lanes=2``::
 
     def main(x: f32[1, 1, 3, 3]):
-        w: f32[3, 1, 2, 2] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
-        c: f32[1, 3, 2, 2] = conv(x, w)
-        r: f32[1, 3, 2, 2] = relu(c)
-        m: f32[1, 3, 1, 1] = max_pool(r, kernel=(2, 2))
-        return m
+        w: f32[4, 1, 2, 1] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        c: f32[1, 4, 2, 3] = conv(x, w)
+        r: f32[1, 4, 2, 3] = relu(c)
+        y: f32[1, 4, 1, 1] = mean(r, axes=(2, 3), keepdims=True)
+        return y
 
 After::
 
     def main(x: f32[1, 1, 3, 3]):
-        return x
+        w: f32[4, 1, 2, 1] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        c_packed: f32[2, 1, 2, 1, 1, 2] = constant([1.0, 3.0, 2.0, 4.0, 5.0, 7.0, 6.0, 8.0])
+        c_conv_blocked: f32[1, 2, 2, 3, 2] = conv_blocked(x, c_packed)
+        r_relu: f32[1, 2, 2, 3, 2] = relu(c_conv_blocked)
+        y_mean: f32[1, 2, 1, 1, 2] = mean(r_relu, axes=(2, 3), keepdims=True)
+        y: f32[1, 4, 1, 1] = unblock_channels(y_mean, channels=4)
+        return y
 
 Constant filters are packed as the loops read them. Remarks say what each choice costs.
 """
@@ -20,14 +26,13 @@ Constant filters are packed as the loops read them. Remarks say what each choice
 from typing import Any
 
 from irkit.autoschedule import Machine
-from irkit.core import UniqueNames, current_recorder, remark
+from irkit.core import UniqueNames, remark
 from irkit.graph import Bind, Body, GraphFacts, GraphFunc, Op, Replacement, Value, extents_of
 from irkit.passes.graph.support.blocked_forms import BlockedForms
 from irkit.passes.graph.support.blocked_regions import BlockedRegions, is_used_plain
 from irkit.transform import define_pass
 
 
-# Atomic: a tensor in blocks is of no use to what reads it in the plain layout.
 @define_pass(idempotent=True, changes_rounding=True)
 def block_channels(
     func: GraphFunc, *, lanes: int = 0, machine: tuple[tuple[str, Any], ...] = ()
@@ -41,7 +46,19 @@ def block_channels(
         return func
     forms = BlockedForms(GraphFacts(func), lanes)
     found = BlockedRegions(func, forms, Machine.of_settings(machine))
+    for bind in func.body.bindings:
+        _explain(bind, found, lanes)
     return _rewritten(func, found, lanes) if found.forms else func
+
+
+def _explain(bind: Bind, found: BlockedRegions, lanes: int) -> None:
+    """Leave a remark on a convolution: its layout, and what it costs by the formula."""
+    chosen, left = found.costs.get(bind.var), found.left.get(bind.var)
+    cost = chosen or left
+    if cost is not None:
+        where = f"in blocks of {lanes} channels" if chosen else "stays in the plain layout"
+        both = f"{cost.blocked:.3g} cycles in blocks, {cost.plain:.3g} in the plain layout"
+        remark(bind, f"{bind.var.name} {where}: {both}, conversions not counted")
 
 
 def _is_conv(bind: Bind) -> bool:
@@ -52,7 +69,6 @@ def _rewritten(func: GraphFunc, found: BlockedRegions, lanes: int) -> GraphFunc:
     names = UniqueNames([value.name for value in func.params])
     for bind in func.body.bindings:
         names(bind.var.name)
-    recorder = current_recorder()
     plain = is_used_plain(func, found.forms)
     made: dict[Value, Value] = {}
     bindings: list[Bind] = []
@@ -73,11 +89,4 @@ def _rewritten(func: GraphFunc, found: BlockedRegions, lanes: int) -> GraphFunc:
             assert channels is not None
             step = Op("unblock_channels", (result,), (("channels", channels),))
             bindings.append(bind.replace(step=step))
-        cost = found.costs.get(bind.var)
-        if cost is not None:
-            remark(
-                bind,
-                f"{bind.var.name}: in blocks of {lanes} channels {cost.blocked:.3g} cycles by the "
-                f"formula, {cost.plain:.3g} in the plain layout",
-            )
     return func.replace(body=Body(tuple(bindings), func.body.result))

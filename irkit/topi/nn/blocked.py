@@ -90,9 +90,7 @@ def conv_blocked(
         total = ir.cast(value, wide) * ir.cast(factor, wide)
         return te.sum(total, axis=(block, *inside, channel))
 
-    made = compute(
-        (shape[0], filters[0], *sizes, filters[-1]), at, "conv_blocked", tag="complex"
-    )
+    made = compute((shape[0], filters[0], *sizes, filters[-1]), at, "conv_blocked", tag="complex")
     return _finished(made, bias, x)
 
 

@@ -26,6 +26,7 @@ def test_results_have_the_type_of_the_arguments(dtype: str) -> None:
             "expand_dims": {"axes": (0,)}, "squeeze": {"axes": (0,)},
             "broadcast_to": {"shape": (-1, -1, -1, -1)}, "pad": {"pads": (0,) * 8},
             "slice": {"begins": (0,), "ends": (1,)},
+            "block_channels": {"lanes": 3}, "unblock_channels": {"channels": 7},
         }.get(name, {})  # fmt: skip
         computed(name, [x], **attrs)
     computed("conv", [x, x], pads=(1, 1, 1, 1))
@@ -114,6 +115,10 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "matmul": ([IMAGE, IMAGE], {}),
     "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
     "matmul_4bit": ([IMAGE, BYTES[0, 0, :2], np.ones((2, 4), "f")], {"block": 2}),
+    "block_channels": ([IMAGE], {"lanes": 3}),
+    "unblock_channels": ([IMAGE], {"channels": 7}),
+    "conv_blocked": ([IMAGE, floats(3, 1, 2, 2, 2, 4), floats(3, 4)], {"strides": (1, 2)}),
+    "depthwise_blocked": ([IMAGE, floats(2, 2, 4), floats(2, 4)], {"pads": (1, 0)}),
     "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),
     "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),

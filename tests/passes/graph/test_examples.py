@@ -13,16 +13,19 @@ from irkit.graph import GraphFunc, parse, verify
 from irkit.transform import Pass
 
 PASSES: list[Any] = [found for found in vars(graph_passes).values() if isinstance(found, Pass)]
-_EXAMPLE = re.compile(r"Before::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL)
+_EXAMPLE = re.compile(
+    r"Before(?:, with ``(\w+)=(\d+)``)?::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL
+)
 
 
-def example(each: Any) -> tuple[GraphFunc, str]:
-    """Return the text before, and the expected text after."""
+def example(each: Any) -> tuple[GraphFunc, str, Any]:
+    """Return the text before, the expected text after, and the pass with the options it needs."""
     doc = __import__(each.function.__module__, fromlist=["x"]).__doc__
     found = _EXAMPLE.search(doc)
     assert found is not None, each.name
-    before, after = (textwrap.dedent(part).strip() + "\n" for part in found.groups())
-    return parse(before), after
+    option, value, *texts = found.groups()
+    before, after = (textwrap.dedent(part).strip() + "\n" for part in texts)
+    return parse(before), after, each.using(**{option: int(value)}) if option else each
 
 
 def applied(each: Any, func: GraphFunc) -> Function | IRModule:
@@ -34,9 +37,9 @@ def applied(each: Any, func: GraphFunc) -> Function | IRModule:
 
 @pytest.mark.parametrize("each", PASSES, ids=str)
 def test_the_example_of_a_pass_holds(each: Any) -> None:
-    before, expected = example(each)
+    before, expected, used = example(each)
     assert verify(before) == []
-    found = applied(each, before)
+    found = applied(used, before)
     after = found["main"] if isinstance(found, IRModule) else found
     assert after.script() == expected
     assert same(parse(expected), after)
@@ -44,8 +47,9 @@ def test_the_example_of_a_pass_holds(each: Any) -> None:
 
 @pytest.mark.parametrize("each", PASSES, ids=str)
 def test_a_pass_leaves_its_own_result_alone(each: Any) -> None:
-    after = applied(each, example(each)[0])
-    assert each(after) is after
+    before, _, used = example(each)
+    after = applied(used, before)
+    assert used(after) is after
 
 
 def test_every_pass_file_is_listed() -> None:

@@ -6,6 +6,12 @@ from typing import Any
 import numpy as np
 
 from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
+from irkit.fuzz.generators.graphs.blocked import (
+    block_channels,
+    conv_blocked,
+    depthwise_blocked,
+    unblock_channels,
+)
 from irkit.fuzz.generators.graphs.narrow_products import (
     integer_product,
     packed_product,
@@ -363,6 +369,8 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("conv_integer", "matmul_integer"), integer_product),
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
     **{"matmul_4bit": packed_product},
+    **{"block_channels": block_channels, "unblock_channels": unblock_channels},
+    **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},

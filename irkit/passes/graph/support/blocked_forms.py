@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from irkit.core import AttrValue
 from irkit.graph import (
     OPS,
     Array,
     GraphFacts,
     Op,
-    OpOptions,
     Replacement,
     Value,
+    as_attrs,
     attributes,
     blocked,
     dtype_of_value,
@@ -53,29 +54,27 @@ class BlockedForms:
     def conv(self, step: Op, var: Value, is_blocked: bool) -> BlockedForm | None:
         """Return the form of a convolution of all channels by constant filters. It reads what is
         not ``is_blocked`` as it is, if its channels are no more than a block holds."""
-        x, w, *bias = step.args
+        x, _, *bias = step.args
         arrays = self._arrays(step.args[1:])
         if dtype_of_value(x) != F32 or arrays is None or attributes(step).int("groups") != 1:
             return None
         plain = arrays[0].shape[1] <= self.lanes and not is_blocked
         inner = arrays[0].shape[1] if plain else self.lanes
-        options = attributes(step)
 
         def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
             packed = b.constant(packed_filters(arrays[0], inner, self.lanes), name="packed")
             args = [x if plain else at[x], packed]
             if bias:
                 args.append(b.constant(self._vector(arrays[1]), name="bias"))
-            return b.op("conv_blocked", *args, **_window(options, 0))
+            return b.op("conv_blocked", *args, **_given(step))
 
         return BlockedForm(() if plain else (x,), emit)
 
     def depthwise(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a convolution of each channel by a constant filter of its own."""
-        x, w, *bias = step.args
+        x, _, *bias = step.args
         arrays, channels = self._arrays(step.args[1:]), extents_of(x)[1]
-        options = attributes(step)
-        groups = options.int("groups")
+        groups = attributes(step).int("groups")
         if dtype_of_value(x) != F32 or arrays is None or groups in (1, arrays[0].shape[1]):
             return None
         if not groups == channels == arrays[0].shape[0]:
@@ -86,7 +85,7 @@ class BlockedForms:
             args = [at[x], b.constant(filters, name="packed")]
             if bias:
                 args.append(b.constant(self._vector(arrays[1]), name="bias"))
-            return b.op("depthwise_blocked", *args, **_window(options, 0))
+            return b.op("depthwise_blocked", *args, **_given(step))
 
         return BlockedForm((x,), emit)
 
@@ -110,7 +109,7 @@ class BlockedForms:
             return None
         if not self._is_whole(x) and not _keeps_zeros(step, [np.zeros(1, np.float32)]):
             return None
-        return BlockedForm((x,), lambda b, at: b.emit(Op(step.name, (at[x],), step.attrs), "step"))
+        return BlockedForm((x,), _same(step))
 
     def binary(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of an operator on two tensors, scalars or constants."""
@@ -126,7 +125,7 @@ class BlockedForms:
                 zeros.append(np.zeros(1, np.float32) if array is None else array.reshape(1))
                 if array is None and not self._is_whole(var):
                     return None
-                made.append(_as_it_is(arg) if len(own) else _as_it_is(arg))
+                made.append(_as_it_is(arg))
             elif array is not None:
                 whole = array.reshape((1,) * (len(shape) - array.ndim) + array.shape)
                 if whole.shape[1] not in (1, shape[1]):
@@ -144,7 +143,7 @@ class BlockedForms:
             return None
 
         def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
-            return b.emit(Op(step.name, tuple(each(b, at) for each in made), step.attrs), "step")
+            return b.emit(Op(step.name, tuple(each(b, at) for each in made), step.attrs), step.name)
 
         return BlockedForm(tuple(operands), emit)
 
@@ -154,9 +153,9 @@ class BlockedForms:
         options = attributes(step)
 
         def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
-            kept = {name: options[name] for name in options if name not in _SIZES}
-            kernel = (*options.ints("kernel"), 1)
-            return b.op(step.name, at[x], kernel=kernel, **_window(options, 1), **kept)
+            window = {name: _with_lanes(name, options.ints(name)) for name in _given(step)}
+            attrs = as_attrs({**dict(step.attrs), **window})
+            return b.emit(Op(step.name, (at[x],), attrs), step.name)
 
         return BlockedForm((x,), emit) if dtype_of_value(x) == F32 else None
 
@@ -168,7 +167,7 @@ class BlockedForms:
             return None
         if not self._is_whole(x) and not _keeps_zeros(step, [np.zeros((1,) * rank, np.float32)]):
             return None
-        return BlockedForm((x,), lambda b, at: b.emit(Op(step.name, (at[x],), step.attrs), "step"))
+        return BlockedForm((x,), _same(step))
 
     def concat(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a concatenation of channels, all but the last of whole blocks."""
@@ -218,6 +217,11 @@ class BlockedForms:
         return BlockedForm((x,), lambda b, at: b.op("pad", at[x], pads=wide, value=value))
 
 
+def _same(step: Op) -> Emit:
+    """Return what applies an operator of one operand as it is."""
+    return lambda b, at: b.emit(Op(step.name, (at[step.args[0]],), step.attrs), step.name)
+
+
 def _as_it_is(value: Value) -> Emit:
     return lambda b, at: value
 
@@ -233,15 +237,17 @@ def _in_blocks(value: Value) -> Emit:
 _SIZES = ("kernel", "strides", "pads", "dilations")
 
 
-def _window(options: OpOptions, more: int) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of a window with so many further axes of one element."""
-    strides, pads, dilations = (options.ints(name) for name in _SIZES[1:])
-    rank, one, none = len(strides), (1,) * more, (0,) * more
-    return {
-        "strides": (*strides, *one),
-        "pads": (*pads[:rank], *none, *pads[rank:], *none),
-        "dilations": (*dilations, *one),
-    }
+def _with_lanes(name: str, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Add sizes along the lanes, a further axis of one element, to those of a window."""
+    if name != "pads":
+        return (*sizes, 1)
+    half = len(sizes) // 2
+    return (*sizes[:half], 0, *sizes[half:], 0)
+
+
+def _given(step: Op) -> dict[str, AttrValue]:
+    """Return the sizes of a window that an operator was given."""
+    return {name: value for name, value in step.attrs if name in _SIZES}
 
 
 def _keeps_zeros(step: Op, given: list[Array]) -> bool:

@@ -28,20 +28,23 @@ class ConvCost(msgspec.Struct, frozen=True):
 
 
 class BlockedRegions:
-    """What is blocked of a function: the forms, by the values that they compute."""
+    """What is blocked of a function: ``forms``, by the values that they compute; and what the
+    convolutions among them, ``costs``, and those ``left`` as they are, cost."""
 
     def __init__(self, func: GraphFunc, forms: BlockedForms, machine: Machine) -> None:
         self._func, self._forms, self._machine = func, forms, machine
         self.costs: dict[Value, ConvCost] = {}
+        self.left: dict[Value, ConvCost] = {}
         for bind in func.body.bindings:
             cost = self._cost(bind)
-            if cost is not None and cost.blocked < cost.plain:
-                self.costs[bind.var] = cost
+            if cost is not None:
+                chosen = self.costs if cost.blocked < cost.plain else self.left
+                chosen[bind.var] = cost
         self.forms: dict[Value, BlockedForm] = {}
         self._grow()
-        while (lost := self._losing()) :
+        while lost := self._losing():
             for value in lost:
-                del self.costs[value]
+                self.left[value] = self.costs.pop(value)
             self._grow()
 
     def _grow(self) -> None:
@@ -97,19 +100,11 @@ class BlockedRegions:
         converted: dict[Value, Value] = {}
         for bind in self._func.body.bindings:
             form = self.forms.get(bind.var)
-            read = () if form is None else form.operands
-            for arg in read:
-                if arg in self.forms or arg in converted:
-                    region.join(arg, bind.var)
-                else:
+            for arg in () if form is None else form.operands:
+                region.join(arg, bind.var)
+                if arg not in self.forms:
                     converted[arg] = bind.var
-                    region.join(arg, bind.var)
-            plain = used_inside(bind.step) if form is None else ()
-            for arg in plain:
-                if arg in self.forms:
-                    converted[arg] = arg
-        if self._func.body.result in self.forms:
-            converted[self._func.body.result] = self._func.body.result
+        converted |= {value: value for value in is_used_plain(self._func, self.forms)}
         saved: dict[Value, float] = {}
         for value, cost in self.costs.items():
             of = region.find(value)

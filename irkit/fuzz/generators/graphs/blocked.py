@@ -1,0 +1,64 @@
+"""Tensors of graphs in blocks of channels, and convolutions on them."""
+
+import numpy as np
+
+from irkit.fuzz.generators.graphs.narrow_products import window
+from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
+from irkit.ir import as_int
+
+_LANES = (2, 4, 3, 1)
+
+
+def _blocks(g: GraphValues) -> GraphTensor:
+    """Pick an image, or make one of few numbers, of one or two spatial axes and lanes."""
+    x = g.floats(4 + g.picks.below(2))
+    known = all(as_int(extent) is not None for extent in x.shape[1:])
+    return x if known else g.fresh((1, 2, 3, 4, 2), str(x.dtype))
+
+
+def block_channels(g: GraphValues, name: str) -> object:
+    """Cut channels into blocks that they may not fill."""
+    x = g.floats(2 + g.picks.below(3))
+    lanes = g.picks.pick(_LANES)
+    if as_int(x.shape[1]) is None or not g.fits(*x.sizes, lanes):
+        return None
+    return g.op(name, x, bound=x.bound, lanes=lanes)
+
+
+def unblock_channels(g: GraphValues, name: str) -> object:
+    """Join blocks of channels, perhaps not all of the last block."""
+    x = _blocks(g)
+    blocks, lanes = x.sizes[1], x.sizes[-1]
+    return g.op(name, x, bound=x.bound, channels=blocks * lanes - g.picks.below(lanes))
+
+
+def conv_blocked(g: GraphValues, name: str) -> object:
+    """Convolve blocks of channels by packed filters."""
+    x, lanes = _blocks(g), g.picks.pick(_LANES)
+    spatial = x.rank - 3
+    kernel = [1 + g.picks.below(3) for _ in range(spatial)]
+    shape = [1 + g.picks.below(2), x.sizes[1], *kernel, x.sizes[-1], lanes]
+    w = g.constant(g.numbers(shape, str(x.dtype)), 3)
+    bound = x.bound * w.bound * int(np.prod(shape[1:-1]))
+    if g.over(x.dtype, bound) or not g.fits(*x.sizes, lanes):
+        return None
+    return g.op(name, x, w, *_bias(g, x, shape[0], lanes), bound=bound + 3, **window(g, spatial))
+
+
+def depthwise_blocked(g: GraphValues, name: str) -> object:
+    """Convolve each channel of blocks by a filter of its own."""
+    x = _blocks(g)
+    spatial = x.rank - 3
+    kernel = [1 + g.picks.below(3) for _ in range(spatial)]
+    w = g.constant(g.numbers([x.sizes[1], *kernel, x.sizes[-1]], str(x.dtype)), 3)
+    bound = x.bound * w.bound * int(np.prod(kernel))
+    if g.over(x.dtype, bound) or not g.fits(*x.sizes):
+        return None
+    bias = _bias(g, x, x.sizes[1], x.sizes[-1])
+    return g.op(name, x, w, *bias, bound=bound + 3, **window(g, spatial))
+
+
+def _bias(g: GraphValues, x: GraphTensor, blocks: int, lanes: int) -> tuple[GraphTensor, ...]:
+    if g.picks.below(2):
+        return ()
+    return (g.constant(g.numbers([blocks, lanes], str(x.dtype)), 3),)
