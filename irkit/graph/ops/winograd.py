@@ -11,11 +11,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import OptionError, ShapeError
+from irkit.core import DTypeError, OptionError, ShapeError
 from irkit.graph.ops.shapes import (
     expect_dtype,
     expect_extent,
-    expect_float,
     expect_rank,
     tensor,
     written,
@@ -23,7 +22,7 @@ from irkit.graph.ops.shapes import (
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.ops.windows import window_extents
 from irkit.graph.types import TensorType, Type
-from irkit.ir import as_int
+from irkit.ir import F32, F64, as_int
 
 Matrix = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ def winograd_filters(w: Array, tile: int, panels: int, vectors: int) -> Array:
     vectors, k].
     """
     matrix = _FILTER[tile]
-    made = np.einsum("ir,kbrscl,js->kijbcl", matrix, w.astype(np.float64), matrix)
+    made = np.einsum("ir,kbrscl,js->kijbcl", matrix, w.astype(np.float64), matrix, optimize=True)
     apart = made.reshape(-1, panels, vectors, *made.shape[1:])
     return np.ascontiguousarray(apart.transpose(0, 3, 4, 1, 5, 6, 2, 7)).astype(w.dtype)
 
@@ -69,7 +68,8 @@ def _type(tensors: Tensors, options: OpOptions) -> Type:
         raise OptionError(
             f"attribute tile must be 2 or 4, and rows at least 1, found {tile} and {rows}"
         )
-    expect_float("x", x)
+    if x.dtype not in (F32, F64):
+        raise DTypeError(f"argument x must be f32 or f64, found {x.dtype}")
     expect_dtype("u", u, x.dtype)
     expect_rank("x", x, 5, "[N, B, H, W, c]")
     expect_rank("u", u, 8, "[chunks, tile + 2, tile + 2, panels, B, c, vectors, k]")

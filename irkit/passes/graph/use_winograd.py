@@ -1,6 +1,6 @@
 """Compute convolutions with filters of 3 x 3 by Winograd's tiles, where fewer multiplications pay.
 
-Before, with ``percent=1000``::
+Before, with ``percent=1000, fewest=1``::
 
     def main(x: f32[1, 1, 6, 6, 1]):
         w: f32[1, 1, 3, 3, 1, 1] = constant([0.0, 4.0, 0.0, 4.0, -16.0, 4.0, 0.0, 4.0, 0.0])
@@ -10,14 +10,19 @@ Before, with ``percent=1000``::
 After::
 
     def main(x: f32[1, 1, 6, 6, 1]):
-        return x
+        w: f32[1, 1, 3, 3, 1, 1] = constant([0.0, 4.0, 0.0, 4.0, -16.0, 4.0, 0.0, 4.0, 0.0])
+        y_filters: f32[1, 4, 4, 1, 1, 1, 1, 1] = constant([0.0, 2.0, -2.0, 0.0, 2.0, 0.0, 4.0, 2.0, -2.0, 4.0, -8.0, -2.0, 0.0, 2.0, -2.0, 0.0])
+        y: f32[1, 1, 4, 4, 1] = conv_winograd(x, y_filters, tile=2, rows=2, pads=(0, 0, 0, 0))
+        return y
 
 Tiles of 2 x 2 results, F(2x2, 3x3), are as exact as sums of products are. Tiles of 4 x 4, F(4x4,
 3x3), are not: they are used only up to a tolerance that the user states.
-"""
+"""  # noqa: E501 -- the text of a transformed filter is one line
 
 from math import sqrt
 from typing import Any
+
+import numpy as np
 
 from irkit.autoschedule import Machine
 from irkit.core import remark
@@ -59,19 +64,21 @@ def use_winograd(
     vector_bytes: int = 64,
     machine: tuple[tuple[str, Any], ...] = (),
     percent: int = 95,
+    fewest: int = 8,
     tolerance: float = 0.0,
 ) -> GraphFunc:
     """Replace convolutions in blocks of channels with constant filters of 3 x 3, stride 1, by
     Winograd's, where a table of costs gives it at most ``percent`` of the direct form's cycles.
 
-    ``vector_bytes`` and ``machine`` are those of ``lower_to_loops``. ``tolerance`` is the error, as
-    a part of the largest result of a convolution, up to which tiles of 4 x 4 may be used.
+    Fewer channels than ``fewest`` are left as they are: there, sums of products are more exact than
+    tiles. ``tolerance`` is the error, as a part of the largest result of a convolution, up to which
+    tiles of 4 x 4 may be used. ``vector_bytes`` and ``machine`` are those of ``lower_to_loops``.
     """
     fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
     chosen = Machine.of_settings(tuple(fields.items()))
 
     def tiles(b: Replacement, m: Match) -> Value | None:
-        size = _size(m)
+        size = _size(m, fewest) if m.facts.uses[m.root.var] else None  # What is dead is left alone.
         return None if size is None else _tiles(b, m, _choice(m, size, chosen, percent, tolerance))
 
     rule = graph_rule("use-winograd", _CONV, tiles, shared=True)
@@ -95,14 +102,15 @@ _CONV = either(
 )
 
 
-def _size(m: Match) -> ConvolutionSize | None:
+def _size(m: Match, fewest: int) -> ConvolutionSize | None:
     """Return the sizes of a convolution that tiles can compute; None for another one.
 
     A number of images that is not known counts as 1.
     """
     options = attributes(m.op("conv"))
     made, given = extents_of(m.root.var), extents_of(m["x"])
-    if {*options.ints("strides"), *options.ints("dilations")} != {1}:
+    used = np.count_nonzero(m.array("w").any(axis=(0, 2, 3, 5)))
+    if used < fewest or {*options.ints("strides"), *options.ints("dilations")} != {1}:
         return None
     if dtype_of_value(m["x"]) != F32 or len(given) != 5:
         return None

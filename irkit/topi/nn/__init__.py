@@ -1,7 +1,7 @@
 """Operators of neural networks.
 
-Reading order: window (sliding windows), conv, blocked (in blocks of channels), winograd, pool, norm,
-activation.
+Reading order: window (sliding windows), conv, blocked (in blocks of channels), winograd, pool,
+norm, activation.
 """
 
 from irkit.topi.nn.activation import (

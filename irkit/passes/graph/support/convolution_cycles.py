@@ -1,9 +1,8 @@
-"""What convolutions with filters of 3 x 3 cost in blocks of channels, by formulas from the sizes of a
-machine: nothing is measured here.
+"""What convolutions with filters of 3 x 3 cost in blocks of channels.
 
-Weights come from memory at each call, because a network reads others before it returns to them;
-other tensors are in a cache. The cycles of memory are added to those of arithmetic: a core waits for
-the first lines of each page.
+Formulas from the sizes of a machine say so: nothing is measured here. Weights come from memory at
+each call, because a network reads others before it returns to them; other tensors are in a cache.
+The cycles of memory are added to those of arithmetic, as they were in measurements.
 """
 
 from collections.abc import Iterator
