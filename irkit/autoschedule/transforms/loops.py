@@ -5,6 +5,8 @@ columns are read once from memory, one after another. The products of a panel ar
 and finished, before those of the next: they never leave the cache.
 """
 
+from math import prod
+
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates
 from irkit.autoschedule.transforms.recognise import (
@@ -16,6 +18,9 @@ from irkit.autoschedule.transforms.recognise import (
 from irkit.autoschedule.transforms.register_rows import register_rows
 from irkit.ir import Block, as_int, is_const
 from irkit.schedule import BlockRef, LoopRef, Schedule
+
+_KEPT = 4
+"""The part of the second cache in which factors stay from call to call is one in so many."""
 
 
 def schedule_transformed_product(
@@ -32,7 +37,7 @@ def schedule_transformed_product(
         sch.compute_at(BlockRef(found.finish.name), place)
     sch.compute_at(BlockRef(found.columns.name), place)
     sch.compute_at(BlockRef(found.product.name), panel)
-    _multiply(sch, found, machine)
+    far, steps = _multiply(sch, found, machine)
     # A single block leaves panels to distribute among the threads, so its tiles come first.
     single = all(is_const(sch.loop(loop).end, 1) for loop in (batch, group))
     _transform_tiles(sch, found, None if single else group)
@@ -43,6 +48,7 @@ def schedule_transformed_product(
         sch.vectorize(sch.get_loops(BlockRef(found.padded.name))[-1])
     for each in (found.lines, found.columns, *([] if last is None else [found.finish])):
         sch.set_scope(BlockRef(each.name), "local")
+    _prefetch(sch, found, far, steps, machine)
 
 
 def _result_loops(
@@ -69,8 +75,11 @@ def _split(sch: Schedule, loop: LoopRef, numbers: list[int]) -> list[LoopRef]:
     return list(sch.split(loop, [None, *inner]))
 
 
-def _multiply(sch: Schedule, found: TransformedProduct, machine: Machine) -> None:
-    """Keep a tile of sums in registers over the whole reduction, for each position in turn."""
+def _multiply(
+    sch: Schedule, found: TransformedProduct, machine: Machine
+) -> tuple[LoopRef, list[LoopRef]]:
+    """Keep a tile of sums in registers over the whole reduction, for each position in turn; return
+    the loop over tiles and those of the reduction."""
     ref, product = BlockRef(found.product.name), found.product
     loops = sch.get_loops(ref)[-len(product.axes) :]
     by_axis = {axis.var: loop for axis, loop in zip(product.axes, loops, strict=True)}
@@ -86,6 +95,28 @@ def _multiply(sch: Schedule, found: TransformedProduct, machine: Machine) -> Non
         _unroll(sch, each, 2)
     inside = [loop.var for loop in sch.get_loops(copied)]
     _unroll(sch, copied, len(inside) - inside.index(far.var) - 2)
+    return far, steps
+
+
+def _prefetch(
+    sch: Schedule,
+    found: TransformedProduct,
+    far: LoopRef,
+    steps: list[LoopRef],
+    machine: Machine,
+) -> None:
+    """Fetch the next panel of factors step by step while one is multiplied, if they are too many to
+    stay in the second cache until the next call."""
+    factors = [as_int(dim) for dim in found.factors.shape]
+    size = prod(dim or 1 for dim in factors) * found.factors.dtype.bytes
+    if size <= machine.l2 // _KEPT:
+        return
+    ref = BlockRef(found.product.name)
+    loops = sch.get_loops(ref)
+    at = [loop.var for loop in loops].index(far.var)
+    count = len(found.positions) + len(found.panels)
+    panel = sch.fuse(*loops[at - count : at])
+    sch.prefetch(ref, found.factors, panel, inside=steps[-1])
 
 
 def _transform_tiles(sch: Schedule, found: TransformedProduct, place: LoopRef | None) -> None:

@@ -23,6 +23,7 @@ class TransformedProduct(NamedTuple):
 
     ``padded`` copies what the lines read, if a stage does; ``finish`` are the results.
     ``positions`` are axes of both operands, and the dimensions ``position_dims`` of the tiles.
+    ``factors`` is the other operand.
     ``row`` and the axes before it belong to the tiles alone; ``panels``, ``vector`` and ``lane`` to
     the other operand alone.
     """
@@ -35,6 +36,7 @@ class TransformedProduct(NamedTuple):
     finish: Block
     positions: tuple[Axis, ...]
     position_dims: tuple[int, ...]
+    factors: Buffer
     panels: tuple[Axis, ...]
     row: Axis
     vector: Axis
@@ -97,6 +99,7 @@ def transformed_product_of(sch: Schedule, block: Block) -> TransformedProduct | 
         finish,
         positions,
         dims,
+        other.buffer,
         tuple(panels),
         alone[-1],
         vector,

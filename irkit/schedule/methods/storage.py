@@ -40,15 +40,22 @@ class StoragePrimitives(TracedSchedule):
 
     @primitive
     def prefetch(
-        self, block: BlockRef, buffer: Buffer | str | int, loop: LoopRef, offset: int = 1
+        self,
+        block: BlockRef,
+        buffer: Buffer | str | int,
+        loop: LoopRef,
+        offset: int = 1,
+        inside: LoopRef | None = None,
     ) -> None:
         """Prefetch, in each iteration of a loop, the memory that a block reads ``offset``
-        iterations later.
+        iterations later; with a loop ``inside`` that one, in each of its iterations the part that
+        this iteration reads by then.
 
         ``buffer`` is a buffer, its name, or its position among those that the block reads.
         """
         found = buffer_read(self._func, block.name, buffer)
-        self._func = prefetch(self._func, block.name, found, loop.var, offset)
+        within = None if inside is None else inside.var
+        self._func = prefetch(self._func, block.name, found, loop.var, offset, within)
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,7 +13,19 @@ from irkit.autoschedule import Machine, auto_schedule, register_rows
 from irkit.autoschedule.transforms import stages_of_transforms, transformed_product_of
 from irkit.core import walk
 from irkit.graph import blocked, packed_filters, unblocked, winograd_filters
-from irkit.ir import Allocate, Block, For, Mul, PrimFunc, Select, Store, as_int, verify
+from irkit.ir import (
+    Allocate,
+    Block,
+    Evaluate,
+    For,
+    Load,
+    Mul,
+    PrimFunc,
+    Select,
+    Store,
+    as_int,
+    verify,
+)
 from irkit.phases import DEFAULT
 from irkit.schedule import Schedule
 from tests.autoschedule.test_auto_schedule import agree, conv_relu
@@ -174,3 +187,12 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv("IRKIT_NUM_THREADS", threads)
             found.append(outputs(func, *arrays))
         np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize(("l2", "expected"), [(1 << 12, True), (1 << 20, False)])
+def test_factors_that_leave_the_cache_are_prefetched_a_panel_ahead(l2: int, expected: bool) -> None:
+    machine = msgspec.structs.replace(SMALL, l2=l2)
+    scheduled = auto_schedule(winograd((7, 7), 2, (2, 2, 2)), machine)
+    hints = [each.value for each in walk(scheduled, on=Evaluate)]
+    assert bool(hints) is expected
+    assert {load.buffer.name for hint in hints for load in walk(hint, on=Load)} <= {"u"}

@@ -2,7 +2,8 @@
 
 Formulas from the sizes of a machine say so: nothing is measured here. Weights come from memory at
 each call, because a network reads others before it returns to them; other tensors are in a cache.
-The cycles of memory are added to those of arithmetic, as they were in measurements.
+Prefetching hides a part of the cycles of memory; the others are added to those of arithmetic, as
+they were in measurements.
 """
 
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ _ENDS = 2.0
 """Cycles to begin and to store each vector of a register tile."""
 _LINE = 64
 """Bytes that come from memory together."""
+_WAITED = 0.5
+"""The part of the time from memory that prefetching does not hide."""
 _AGAIN = 0.5
 """The part of the time from memory that weights take which were read for the rows before."""
 _MOST_VECTORS = 6
@@ -79,7 +82,7 @@ def direct_cycles(size: ConvolutionSize, machine: Machine) -> float:
     step = step_cycles(rows, vectors, machine) / _REACHED
     tiles = size.images * -(-places // rows) * -(-size.filters * per // vectors)
     multiplied = tiles * (9 * size.channels * step + rows * vectors * _ENDS)
-    return multiplied + size.weights(9) / _LINE * machine.streamed
+    return multiplied + size.weights(9) / _LINE * machine.streamed * _WAITED
 
 
 def winograd_plan(size: ConvolutionSize, tile: int, machine: Machine) -> WinogradPlan:
@@ -141,7 +144,7 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     fits = (tiled + products) * machine.vector_bytes <= machine.l2 * 3 // 4
     moved = chunks * (tiled + 2 * products) * (machine.near if fits else machine.far)
     moved += chunks * (plan.panels - 1) * tiled * machine.near
-    weights = size.weights(positions) / _LINE * machine.streamed
+    weights = size.weights(positions) / _LINE * machine.streamed * _WAITED
     times = size.images * _groups(size, plan)
     again = weights * _AGAIN if size.weights(positions) > machine.l2 // 2 else 0.0
     return times * (multiplied + transformed + moved) + weights + (times - 1) * again

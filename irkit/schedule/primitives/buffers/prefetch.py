@@ -37,19 +37,31 @@ LINE = 64
 """Size of a cache line. Units: bytes."""
 
 
-def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -> PrimFunc:
+def prefetch(
+    func: PrimFunc,
+    name: str,
+    buffer: Buffer,
+    var: Var,
+    offset: int,
+    inside: Var | None = None,
+) -> PrimFunc:
     """Prefetch, at the start of each iteration of a loop, what a block reads ``offset`` iterations
     later.
 
+    With a loop ``inside`` that one, each of its iterations prefetches what the same iteration of it
+    reads by then: a little at a time.
     This is a hint: addresses outside the buffer are skipped, and nothing is loaded.
-    Raises: ScheduleError if the block is not under the loop or does not read the buffer, if the
-    part it reads is unknown, or if the loop is vectorized or a thread loop.
+    Raises: ScheduleError if the block is not under the loops or does not read the buffer, if the
+    part it reads is unknown, or if a loop is vectorized or a thread loop.
     """
-    block, loop = find_block(func, name), find_loop(func, var)
-    what = f"prefetch {buffer.name!r} in loop {var.name!r}"
+    block, ahead = find_block(func, name), find_loop(func, var)
+    loop = ahead if inside is None else find_loop(func, inside)
+    what = f"prefetch {buffer.name!r} in loop {loop.var.name!r}"
     path = path_to(func, block)
     if loop not in path:
         raise ScheduleError(f"cannot {what}: block {name!r} is not under it", at=block)
+    if ahead not in path[: path.index(loop) + 1]:
+        raise ScheduleError(f"cannot {what}: it is not under loop {var.name!r}", at=block)
     above = [stmt for stmt in path[: path.index(loop) + 1] if isinstance(stmt, For)]
     marked = next((each for each in above if each.kind in ("vectorized", "thread")), None)
     reason = ""
@@ -63,8 +75,8 @@ def prefetch(func: PrimFunc, name: str, buffer: Buffer, var: Var, offset: int) -
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
     reach = _read(func, block, buffer, loop, what)
     span = Span("schedule", "prefetch", parent=block.span)
-    ahead = _PrefetchNest(func, above, buffer, offset, span)
-    return replace_stmts(func, {loop: loop.replace(body=seq(ahead.stmt(reach), loop.body))})
+    nest = _PrefetchNest(func, above, ahead, buffer, offset, span)
+    return replace_stmts(func, {loop: loop.replace(body=seq(nest.stmt(reach), loop.body))})
 
 
 def _read(
@@ -87,10 +99,16 @@ class _PrefetchNest:
     """A nest that prefetches a box of a buffer for a later iteration, cache line by cache line."""
 
     def __init__(
-        self, func: PrimFunc, above: Sequence[For], buffer: Buffer, offset: int, span: Span
+        self,
+        func: PrimFunc,
+        above: Sequence[For],
+        ahead: For,
+        buffer: Buffer,
+        offset: int,
+        span: Span,
     ) -> None:
         self.func, self.above, self.buffer = func, above, buffer
-        self.loop, self.offset, self.span = above[-1], offset, span
+        self.loop, self.offset, self.span = ahead, offset, span
 
     def stmt(self, box: Sequence[SymbolicInterval]) -> Stmt:
         """Return the loops over a box; the last one steps by cache lines."""
