@@ -14,6 +14,7 @@ from irkit.autoschedule.rows import row_axis_of, schedule_columns, schedule_row
 from irkit.autoschedule.structure import Estimates, spatial_axes
 from irkit.autoschedule.tiles import (
     Tile,
+    copy_in_parts,
     is_merged,
     mark_epilogue,
     mark_tile,
@@ -60,6 +61,7 @@ def schedule_reduction(sch: Schedule, block: Block, machine: Machine, estimates:
     if store is None or tile is None:
         raise ScheduleError(f"no tile for block {block.name!r}", at=block)
     _apply(sch, ref, epilogue, tile)
+    copy_in_parts(sch, sch.get(ref), machine)
 
 
 def merge_axes(sch: Schedule, block: Block, store: Store) -> BlockRef:

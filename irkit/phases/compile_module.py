@@ -97,8 +97,14 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     chosen = machine_of(options.machine, target)
     # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
-    schedule = "none" if by_kernel else options.schedule
-    graph_pipeline = for_machine(options.graph_pipeline, chosen, schedule, options.tolerance)
+    kernels = "none" if by_kernel else options.schedule
+    graph_pipeline = for_machine(
+        options.graph_pipeline,
+        chosen,
+        options.schedule,
+        kernels=kernels,
+        tolerance=options.tolerance,
+    )
     for backend in options.backends:
         graph_pipeline = backend.into(graph_pipeline)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.

@@ -110,31 +110,42 @@ def for_machine(
     graph_pipeline: Pipeline,
     machine: Machine,
     schedule: ScheduleChoice = "auto",
+    *,
+    kernels: ScheduleChoice | None = None,
     tolerance: float = 0.0,
 ) -> Pipeline:
-    """Return a pipeline over graphs whose kernels are scheduled for a machine, or not at all.
+    """Return a pipeline over graphs whose layouts are chosen and whose kernels are scheduled for a
+    machine, or not at all; ``kernels`` says other than ``schedule`` whether kernels are.
 
-    Options that the pipeline sets stay. ``tolerance`` is that of ``use_winograd``.
+    Options that the pipeline sets stay; a width of vectors that it sets is that of blocks too.
+    ``tolerance`` is that of ``use_winograd``.
     Raises: IRKitError for a tolerance that is negative or not finite.
     """
     if not 0 <= tolerance < math.inf:
         raise IRKitError(f"tolerance is {tolerance!r}; expected a number of at least 0")
     common = Machine.with_vectors(machine.vector_bytes)
     settings: dict[str, object] = {} if machine == common else {"machine": machine.settings}
+    placed = {p.name: p for _, p in graph_pipeline.placed}
+    lowering = placed.get(lower_to_loops.name)
+    width = machine.vector_bytes
+    asked = None if lowering is None else lowering.options.get("vector_bytes")
+    lanes = (asked if isinstance(asked, int) else width) // F32.bytes
     wanted: dict[str, dict[str, object]] = {
-        lower_to_loops.name: {"vector_bytes": machine.vector_bytes, **settings},
-        block_channels.name: {"lanes": machine.vector_bytes // F32.bytes, **settings},
-        use_winograd.name: {"vector_bytes": machine.vector_bytes, **settings},
+        lower_to_loops.name: {"vector_bytes": width, **settings},
+        block_channels.name: {"lanes": lanes, **settings},
+        use_winograd.name: {"vector_bytes": lanes * F32.bytes, **settings},
     }
     if tolerance:
         wanted[use_winograd.name]["tolerance"] = tolerance
     if schedule == "none":
-        wanted = {lower_to_loops.name: {"schedule": schedule}}
-    for _, p in graph_pipeline.placed:
-        given = wanted.get(p.name, {})
+        del wanted[block_channels.name], wanted[use_winograd.name]
+    if (kernels or schedule) == "none":
+        wanted[lower_to_loops.name] = {"schedule": "none"}
+    for name, p in placed.items():
+        given = wanted.get(name, {})
         options = {key: value for key, value in given.items() if key not in p.options}
         if options:
-            graph_pipeline = graph_pipeline.replace(p.name, p.using(**options))
+            graph_pipeline = graph_pipeline.replace(name, p.using(**options))
     return graph_pipeline
 
 

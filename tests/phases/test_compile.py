@@ -12,7 +12,7 @@ from irkit.codegen import assembly, emit, host_target
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import Builder, tensor_type
 from irkit.ir import LOOP_LEVEL, PrimFunc
-from irkit.passes.graph import lower_to_loops
+from irkit.passes.graph import block_channels, lower_to_loops
 from irkit.phases import DEFAULT, GRAPH, for_target
 from irkit.te import var
 from irkit.transform import PassFailed, define_pass
@@ -155,7 +155,9 @@ def test_vectors_are_as_wide_as_the_features_say(features: tuple[str, ...], wide
 
 def test_a_width_set_in_the_pipeline_stays() -> None:
     asked = GRAPH.replace("lower-to-loops", lower_to_loops.using(vector_bytes=8))
-    assert for_target(asked, Target(features=("+avx512f",))) is asked
+    chosen = [p for _, p in for_target(asked, Target(features=("+avx512f",))).placed]
+    assert lower_to_loops.using(vector_bytes=8) in chosen
+    assert block_channels.using(lanes=2) in chosen
     found = irkit.compile(mlp(), graph_pipeline=asked)
     np.testing.assert_allclose(
         found.run({"x": some_input()})["p"], expected(some_input()), rtol=1e-5, atol=1e-6

@@ -14,23 +14,35 @@ from irkit.autoschedule.machine import Machine
 
 _MOST_COLUMNS = 4
 _MOST_ROWS = 32
+_LONGER = 1.04
+"""What a last tile apart must save, since it takes longer to compile."""
 _START = 30
 """Cycles to begin and end a tile, beside storing it."""
 _STORED = 2.0
 """Cycles to finish and store a vector of results."""
+_SCATTERED = 1.25
+"""Loads of a vector that loading an element and copying it to all lanes takes as long as."""
 _PART = 2
-"""What is read again may fill one part in so many of the second cache."""
+"""What is read again may fill one part in so many of a cache."""
+_FEW_TILES = 16
+_AGAIN = 2
+"""How often as long a vector from the second cache takes where steps multiply meanwhile."""
 
 
 class LanePlan(msgspec.Struct, frozen=True):
     """A tile of ``high`` by ``wide`` elements along the last two row axes, by ``columns`` of the
-    last column axis; ``around`` tiles along the outer row axis (``high``) are computed for all
-    columns, before the next."""
+    last column axis. The outer row axis is cut into ``blocks``: all columns of one are computed
+    before the next. A last tile overlaps the one before it; or, ``apart``, it has code of its own,
+    for as many rows as are left along the axis of which a tile has not all. If it ``fetches``, the
+    tiles of some columns prefetch the vectors of the next ones.
+    """
 
     high: int
     wide: int
     columns: int
-    around: int
+    blocks: int = 1
+    apart: bool = False
+    fetches: bool = False
     cycles: float = 0.0
 
 
@@ -39,12 +51,13 @@ def lane_plan(product: LaneProduct, machine: Machine) -> LanePlan | None:
     found = min(_plans(product, machine), key=lambda plan: plan.cycles, default=None)
     if found is None:
         return None
-    return msgspec.structs.replace(found, around=_around(product, machine, found))
+    blocks, fetches = _blocks(product, machine), _fetches(product, machine, found)
+    return msgspec.structs.replace(found, blocks=blocks, fetches=fetches)
 
 
 def _plans(product: LaneProduct, machine: Machine) -> Iterator[LanePlan]:
-    rows = [size_of(axis) for axis in product.rows]
-    tall, line = (rows[-2] if len(rows) > 1 else 1), rows[-1]
+    sizes = [size_of(axis) for axis in product.rows]
+    tall, line = (sizes[-2] if len(sizes) > 1 else 1), sizes[-1]
     across = size_of(product.columns[-1]) if product.columns else 1
     for columns in range(1, min(across, _MOST_COLUMNS) + 1):
         if across % columns:
@@ -56,37 +69,50 @@ def _plans(product: LaneProduct, machine: Machine) -> Iterator[LanePlan]:
                 sums = high * wide * vectors
                 if sums + vectors + 1 > machine.vector_registers:
                     continue
-                whole, rest = divmod(tall, high)
-                cycles = whole * _tile_cycles(product, machine, high * wide, vectors)
-                if rest:
-                    cycles += _tile_cycles(product, machine, rest * wide, vectors)
-                cycles *= -(-line // wide) * (across // columns)
-                yield LanePlan(high, wide, columns, 1, cycles)
+                one = _tile_cycles(product, machine, high * wide, vectors)
+                tiles = -(-tall // high) * -(-line // wide) * (across // columns)
+                yield LanePlan(high, wide, columns, cycles=tiles * one)
+                rest = line % wide or tall % high * (wide == line)
+                if not rest:
+                    continue
+                rows = rest * wide if high > 1 else rest
+                last = _tile_cycles(product, machine, rows, vectors)
+                times = (tall if high == 1 else 1) * (across // columns)
+                whole = tall // high if wide == line else line // wide
+                cycles = _LONGER * times * (whole * one + last)
+                yield LanePlan(high, wide, columns, apart=True, cycles=cycles)
 
 
 def _tile_cycles(product: LaneProduct, machine: Machine, elements: int, vectors: int) -> float:
     sums = elements * vectors
-    loads = elements + vectors
+    loads = _SCATTERED * elements + vectors
     step = max(sums / machine.multiplied, loads / machine.loaded, machine.latency)
-    # The vectors of a tile come from the second cache, one after the other.
-    step = max(step, vectors * machine.near * 4)
+    # A panel that the first cache does not hold comes from the second one for each tile.
+    panel = product.steps * vectors * machine.vector_bytes
+    step += vectors * machine.near * (1 if panel <= machine.l1 // _PART else _AGAIN)
     return product.steps * step + sums * _STORED + _START
 
 
-def _around(product: LaneProduct, machine: Machine, plan: LanePlan) -> int:
-    """Return how many tiles along the outer row axis read what the cache holds.
-
-    All columns read these rows again; rows of the next tiles read all vectors again.
-    """
-    axis = product.rows[-2] if len(product.rows) > 1 else product.rows[-1]
-    step = plan.high if len(product.rows) > 1 else plan.wide
-    tiles = -(-size_of(axis) // step)
-    columns = size_of(product.columns[-1]) if product.columns else 1
-    if columns <= plan.columns:
-        return tiles
+def _blocks(product: LaneProduct, machine: Machine) -> int:
+    """Return into how many blocks of equal size the outer row axis is cut, so that the cache holds
+    what one reads for the next columns to read again; 1 if all fits."""
+    columns = math.prod(size_of(axis) for axis in product.columns)
     whole = product.read(product.tall, product.rows[-2:])
+    fewest = math.ceil(whole * _PART / machine.l2)
+    extent = size_of(product.rows[-2:][0])
+    if columns == 1 or fewest <= 1:
+        return 1
+    return next((count for count in range(fewest, extent) if extent % count == 0), 1)
+
+
+def _fetches(product: LaneProduct, machine: Machine, plan: LanePlan) -> bool:
+    """Return True if vectors that the second cache does not hold serve so few tiles that waiting
+    for them takes long."""
+    sizes = [size_of(axis) for axis in product.rows[-2:]]
+    tile = (plan.high, plan.wide)[-len(sizes) :]
+    tiles = math.prod(-(-size // by) for size, by in zip(sizes, tile, strict=True))
+    columns = math.prod(size_of(axis) for axis in product.columns)
+    whole = product.read(product.wide, product.columns)
+    panel = whole * plan.columns // columns
     room = machine.l2 // _PART
-    blocks = max(1, math.ceil(whole / room))
-    most = max(1, -(-tiles // blocks))
-    exact = [count for count in range(most, 0, -1) if tiles % count == 0]
-    return exact[0] if exact[0] * 2 > most else most
+    return tiles <= _FEW_TILES and whole * _PART > room and panel <= room

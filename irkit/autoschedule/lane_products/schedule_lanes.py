@@ -1,13 +1,15 @@
 """Keep a tile of sums in registers, with vectors from an operand that is packed for them."""
 
+from contextlib import suppress
+
 from irkit.autoschedule.epilogue import epilogue_of
 from irkit.autoschedule.lane_products.plan import LanePlan, lane_plan
-from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of, size_of
+from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates, reduce_axes
-from irkit.autoschedule.tiles import merge_rows, own_loops
+from irkit.autoschedule.tiles import copy_read, merge_rows, own_loops
 from irkit.core import ScheduleError
-from irkit.ir import Block
+from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
 
 
@@ -37,52 +39,44 @@ def _apply(sch: Schedule, epilogue: BlockRef, product: LaneProduct, plan: LanePl
     steps = [by_axis[axis.var] for axis in reduce_axes(block)]
     outer = [by_axis[axis.var] for axis in (*product.others, *product.rows[:-2])]
     columns = [by_axis[axis.var] for axis in product.columns]
-    far: list[LoopRef] = []
+    rows = [by_axis[axis.var] for axis in product.rows[-2:]]
     inner: list[LoopRef] = []
-    row = product.rows[-1]
-    if len(product.rows) > 1:
-        tall = product.rows[-2]
-        first, near, high = _split(sch, by_axis[tall.var], size_of(tall), plan.around, plan.high)
-        line = by_axis[row.var]
-        place, low = sch.split(line, [None, plan.wide], tail="shift")
-        far, around, tile = [near, place], first, [high, low]
-    else:
-        around, place, low = _split(sch, by_axis[row.var], size_of(row), plan.around, plan.wide)
-        far, tile = [place], [low]
     if columns:
-        last, several = sch.split(columns[-1], [None, plan.columns])
-        columns[-1] = last
+        columns[-1], several = sch.split(columns[-1], [None, plan.columns])
         inner.append(several)
-    line, lane = sch.split(by_axis[product.line.var], [product.vectors, product.lanes])
-    sch.reorder(*outer, around, *columns, *far, *steps, *tile, *inner, line, lane)
+    inner += sch.split(by_axis[product.line.var], [product.vectors, product.lanes])
+    around, rows[0] = sch.split(rows[0], [plan.blocks, None])
+    sch.reorder(*outer, around, *columns, *rows, *steps, *inner)
+    # A last tile overlaps the one before it, so the loop over tiles moves no more.
+    tile: list[LoopRef] = []
+    sizes = (plan.high, plan.wide)[-len(rows) :]
+    cut = len(rows) - (2 if plan.high > 1 else 1)
+    for at, size in enumerate(sizes):
+        apart = plan.apart and at == cut
+        rows[at], low = sch.split(rows[at], [None, size], tail="guard" if apart else "shift")
+        if apart:
+            sch.annotate(rows[at], "partition", True)
+        tile.append(low)
+        sch.reorder(*rows[at + 1 :], *steps, *tile, *inner)
+    place = rows[-1]
+    copy = copy_read(sch, product.tall)
+    if copy is not None and plan.blocks > 1:
+        with suppress(ScheduleError):
+            sch.compute_at(copy, around)
+    if columns and plan.fetches and len(steps) > 1:
+        tiles = max(rows, key=lambda loop: as_int(sch.loop(loop).end) or 1)
+        wide = product.wide.buffer
+        sch.prefetch(ref, wide, columns[-1], inside=steps[-2], among=tiles)
     sch.reverse_compute_at(epilogue, place)
-    sch.overcompute(ref)
     start = sch.decompose_reduction(ref, steps[0])
     sch.set_scope(ref, "local")
-    depth = len(tile) + len(inner) + 2
+    depth = len(tile) + len(inner)
     for each in (ref, start):
         *unrolled, last = sch.get_loops(each)[-depth:]
         for loop in unrolled:
             sch.unroll(loop)
         sch.vectorize(last)
     _mark_epilogue(sch, epilogue, place, product)
-
-
-def _split(
-    sch: Schedule, loop: LoopRef, extent: int, around: int, size: int
-) -> tuple[LoopRef, LoopRef, LoopRef]:
-    """Split a loop over rows into blocks of tiles; the last tile overlaps the one before."""
-    tiles = -(-extent // size)
-    if (extent % size and tiles % around == 0) or around >= tiles:
-        far, low = sch.split(loop, [None, size], tail="shift")
-        first, near = sch.split(far, [None, min(around, tiles)])
-        return first, near, low
-    if extent % (size * around) == 0:
-        first, near, low = sch.split(loop, [None, around, size])
-        return first, near, low
-    first, rest = sch.split(loop, [None, around * size], tail="shift")
-    near, low = sch.split(rest, [None, size], tail="shift")
-    return first, near, low
 
 
 def _mark_epilogue(sch: Schedule, epilogue: BlockRef, place: LoopRef, product: LaneProduct) -> None:

@@ -1,7 +1,8 @@
 """Register tiles of reductions that are no product of matrices.
 
 Reading order: axes (those that a tile is made of), tile (its sizes, by closed formulas), window
-(those of windows), loops (a tile as schedule primitives).
+(those of windows), loops (a tile as schedule primitives),
+copies (where what a tile reads is padded).
 """
 
 from irkit.autoschedule.tiles.axes import (
@@ -9,6 +10,10 @@ from irkit.autoschedule.tiles.axes import (
     merge_line as merge_line,
     merge_rows as merge_rows,
     separate_groups as separate_groups,
+)
+from irkit.autoschedule.tiles.copies import (
+    copy_in_parts as copy_in_parts,
+    copy_read as copy_read,
 )
 from irkit.autoschedule.tiles.loops import (
     mark_epilogue as mark_epilogue,

@@ -45,17 +45,27 @@ class StoragePrimitives(TracedSchedule):
         buffer: Buffer | str | int,
         loop: LoopRef,
         offset: int = 1,
+        *,
         inside: LoopRef | None = None,
+        among: LoopRef | None = None,
     ) -> None:
         """Prefetch, in each iteration of a loop, the memory that a block reads ``offset``
-        iterations later; with a loop ``inside`` that one, in each of its iterations the part that
-        this iteration reads by then.
+        iterations later.
 
-        ``buffer`` is a buffer, its name, or its position among those that the block reads.
+        ``buffer`` is a buffer, its name, or its position among those that the block reads. With a
+        loop ``inside``, each iteration of that one prefetches what the same iteration reads then;
+        with a loop ``among``, each of its iterations prefetches a part of it.
         """
         found = buffer_read(self._func, block.name, buffer)
-        within = None if inside is None else inside.var
-        self._func = prefetch(self._func, block.name, found, loop.var, offset, within)
+        self._func = prefetch(
+            self._func,
+            block.name,
+            found,
+            loop.var,
+            offset,
+            inside=None if inside is None else inside.var,
+            among=None if among is None else among.var,
+        )
 
     @primitive
     def rolling_buffer(self, block: BlockRef) -> None:

@@ -117,4 +117,4 @@ def prefetch(s: Site) -> object:
     buffer = s.picks.pick([*s.reads(block), 0])
     loop, offset = s.loop_of(block), s.picks.pick((1, 2, 0, -1))
     inside = s.loop_of(block) if s.picks.one_in(2) else None
-    return s.sch.prefetch(block, buffer, loop, offset, inside)
+    return s.sch.prefetch(block, buffer, loop, offset, inside=inside)

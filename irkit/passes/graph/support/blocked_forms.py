@@ -147,6 +147,31 @@ class BlockedForms:
 
         return BlockedForm(tuple(operands), emit)
 
+    def batch_norm(self, step: Op, var: Value) -> BlockedForm | None:
+        """Return the form of a normalisation by constants: a multiplication and an addition."""
+        x, *given = step.args
+        arrays = self._arrays(tuple(given))
+        if dtype_of_value(x) != F32 or arrays is None:
+            return None
+        scale, shift, mean, variance = (array.astype(np.float64) for array in arrays)
+        with np.errstate(all="ignore"):  # A variance below zero gives NaN, as batch_norm does.
+            factor = scale / np.sqrt(variance + attributes(step).float("epsilon"))
+            vectors = [factor, shift - mean * factor]
+            narrow = [each.astype(np.float32) for each in vectors]
+        if not all(bool(np.all(np.isfinite(each))) for each in narrow):
+            return None
+        ones = (1,) * (len(extents_of(x)) - 2)
+
+        def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
+            cut = [self._vector(each) for each in narrow]
+            by, more = (
+                b.constant(each.reshape(len(each), *ones, self.lanes), name="blocked")
+                for each in cut
+            )
+            return b.op("add", b.op("multiply", at[x], by), more)
+
+        return BlockedForm((x,), emit)
+
     def pool(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a pool: its window is one element wide along the lanes."""
         (x,) = step.args
@@ -269,6 +294,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(_names("broadcast", 2), BlockedForms.binary),
     **dict.fromkeys(("max_pool", "avg_pool"), BlockedForms.pool),
     **dict.fromkeys(("sum", "mean", "max", "min"), BlockedForms.reduction),
+    "batch_norm": BlockedForms.batch_norm,
     "concat": BlockedForms.concat,
     "slice": BlockedForms.slice,
     "pad": BlockedForms.pad,

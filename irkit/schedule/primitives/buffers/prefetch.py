@@ -43,40 +43,54 @@ def prefetch(
     buffer: Buffer,
     var: Var,
     offset: int,
+    *,
     inside: Var | None = None,
+    among: Var | None = None,
 ) -> PrimFunc:
     """Prefetch, at the start of each iteration of a loop, what a block reads ``offset`` iterations
     later.
 
-    With a loop ``inside`` that one, each of its iterations prefetches what the same iteration of it
-    reads by then: a little at a time.
+    With a loop ``inside`` of it, each iteration of that one prefetches what the same iteration
+    reads then; with a loop ``among`` whose iterations this is distributed, each of them a part.
     This is a hint: addresses outside the buffer are skipped, and nothing is loaded.
     Raises: ScheduleError if the block is not under the loops or does not read the buffer, if the
     part it reads is unknown, or if a loop is vectorized or a thread loop.
     """
-    block, ahead = find_block(func, name), find_loop(func, var)
-    loop = ahead if inside is None else find_loop(func, inside)
-    what = f"prefetch {buffer.name!r} in loop {loop.var.name!r}"
+    block, loop = find_block(func, name), find_loop(func, var)
+    what = f"prefetch {buffer.name!r} in loop {var.name!r}"
     path = path_to(func, block)
     if loop not in path:
         raise ScheduleError(f"cannot {what}: block {name!r} is not under it", at=block)
-    if ahead not in path[: path.index(loop) + 1]:
-        raise ScheduleError(f"cannot {what}: it is not under loop {var.name!r}", at=block)
-    above = [stmt for stmt in path[: path.index(loop) + 1] if isinstance(stmt, For)]
+    place = loop if inside is None else find_loop(func, inside)
+    shared = None if among is None else find_loop(func, among)
+    for each in (place, *([] if shared is None else [shared])):
+        if each not in path or path.index(each) < path.index(loop):
+            raise ScheduleError(
+                f"cannot {what}: loop {each.var.name!r} is not inside of it, around the block",
+                at=block,
+            )
+    if shared is not None and path.index(shared) > path.index(place):
+        raise ScheduleError(
+            f"cannot {what}: loop {shared.var.name!r} is inside of {place.var.name!r}", at=block
+        )
+    above = [stmt for stmt in path[: path.index(place) + 1] if isinstance(stmt, For)]
     marked = next((each for each in above if each.kind in ("vectorized", "thread")), None)
     reason = ""
     if marked is not None:
         reason = f"loop {marked.var.name!r} is {marked.kind}"
     elif not 1 <= offset <= MOST_FACTOR:
         reason = f"the offset must be 1 to {MOST_FACTOR} iterations, found {offset}"
+    elif shared is not None and as_int(shared.end) is None:
+        reason = f"loop {shared.var.name!r} has no constant number of iterations"
     elif any(stmt.buffer is buffer for stmt in walk(loop.body, on=Allocate)):
         reason = "each iteration has its own buffer"
     if reason:
         raise ScheduleError(f"cannot {what}: {reason}", at=block)
-    reach = _read(func, block, buffer, loop, what)
+    reach = _read(func, block, buffer, place, what)
     span = Span("schedule", "prefetch", parent=block.span)
-    nest = _PrefetchNest(func, above, ahead, buffer, offset, span)
-    return replace_stmts(func, {loop: loop.replace(body=seq(nest.stmt(reach), loop.body))})
+    ahead = _PrefetchNest(func, above, loop, buffer, offset, span)
+    made = ahead.stmt(reach, shared)
+    return replace_stmts(func, {place: place.replace(body=seq(made, place.body))})
 
 
 def _read(
@@ -102,27 +116,34 @@ class _PrefetchNest:
         self,
         func: PrimFunc,
         above: Sequence[For],
-        ahead: For,
+        loop: For,
         buffer: Buffer,
         offset: int,
         span: Span,
     ) -> None:
         self.func, self.above, self.buffer = func, above, buffer
-        self.loop, self.offset, self.span = ahead, offset, span
+        self.loop, self.offset, self.span = loop, offset, span
 
-    def stmt(self, box: Sequence[SymbolicInterval]) -> Stmt:
-        """Return the loops over a box; the last one steps by cache lines."""
+    def stmt(self, box: Sequence[SymbolicInterval], shared: For | None = None) -> Stmt:
+        """Return the loops over a box; the last one steps by cache lines. Of the longest dimension
+        but the last, each iteration of a ``shared`` loop has a part."""
+        sizes = [as_int(simplify(reach.high - reach.low + 1)) or 0 for reach in box[:-1]]
+        longest = max(sizes, default=0)
+        parted = sizes.index(longest) if shared is not None and longest > 1 else -1
         later: dict[Node, Node] = {self.loop.var: self.loop.var + self.offset}
         places, loops = list[Expr](), list[For]()
         for at, reach in enumerate(box):
             low = substitute(reach.low, later)
             size = convert(simplify(reach.high - reach.low + 1), low.dtype)
             step = 1
+            if at == parted and shared is not None:
+                part = -(-longest // (as_int(shared.end) or 1))
+                low, size = low + shared.var * part, const(part, low.dtype)
             if at == len(box) - 1:
                 step = max(1, LINE // self.buffer.dtype.bytes)
                 size = simplify((size + (step - 1)) // step)
             if as_int(size) == 1:
-                places.append(low)
+                places.append(simplify(low))
                 continue
             counter = Var(f"p{at}", low.dtype)
             loops.append(For(counter, const(0, low.dtype), size, seq(), span=self.span))

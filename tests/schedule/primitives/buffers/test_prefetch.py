@@ -61,7 +61,9 @@ def test_the_loop_inside_must_be_inside() -> None:
     sch = Schedule(matmul(4, 40, 6))
     block = sch.get_block("C")
     i, j, _ = sch.get_loops(block)
-    with pytest.raises(ScheduleError, match="cannot prefetch 'B' in loop 'i': it is not under"):
+    with pytest.raises(
+        ScheduleError, match="cannot prefetch 'B' in loop 'j': loop 'i' is not inside of it"
+    ):
         sch.prefetch(block, "B", j, 1, inside=i)
 
 
