@@ -27,9 +27,9 @@ _ENDS = 2.0
 """Cycles to begin and to store each vector of a register tile."""
 _LINE = 64
 """Bytes that come from memory together."""
-_WAITED = 0.5
-"""The part of the time from memory that prefetching does not hide."""
-_AGAIN = 0.5
+_HIDDEN = 0.5
+"""The part of the time from memory that prefetching hides behind as much arithmetic."""
+_AGAIN = 0.25
 """The part of the time from memory that weights take which were read for the rows before."""
 _MOST_VECTORS = 6
 _MOST_PANELS = 16
@@ -82,7 +82,12 @@ def direct_cycles(size: ConvolutionSize, machine: Machine) -> float:
     step = step_cycles(rows, vectors, machine) / _REACHED
     tiles = size.images * -(-places // rows) * -(-size.filters * per // vectors)
     multiplied = tiles * (9 * size.channels * step + rows * vectors * _ENDS)
-    return multiplied + size.weights(9) / _LINE * machine.streamed * _WAITED
+    return _with_memory(multiplied, size.weights(9) / _LINE * machine.streamed)
+
+
+def _with_memory(cycles: float, memory: float) -> float:
+    """Return the cycles of arithmetic and those that weights take from memory together."""
+    return cycles + memory - min(memory * _HIDDEN, cycles)
 
 
 def winograd_plan(size: ConvolutionSize, tile: int, machine: Machine) -> WinogradPlan:
@@ -144,7 +149,8 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     fits = (tiled + products) * machine.vector_bytes <= machine.l2 * 3 // 4
     moved = chunks * (tiled + 2 * products) * (machine.near if fits else machine.far)
     moved += chunks * (plan.panels - 1) * tiled * machine.near
-    weights = size.weights(positions) / _LINE * machine.streamed * _WAITED
+    weights = size.weights(positions) / _LINE * machine.streamed
     times = size.images * _groups(size, plan)
     again = weights * _AGAIN if size.weights(positions) > machine.l2 // 2 else 0.0
-    return times * (multiplied + transformed + moved) + weights + (times - 1) * again
+    cycles = times * (multiplied + transformed + moved) + (times - 1) * again
+    return _with_memory(cycles, weights)
