@@ -25,6 +25,10 @@ _RESULT = {2: 70.0, 4: 300.0}
 """Cycles to transform a tile of a vector of results back, and to finish it."""
 _ENDS = 2.0
 """Cycles to begin and to store each vector of a register tile."""
+_READ = 1.0
+"""Cycles that a vector takes beside that if it is read again long after it was used."""
+_STREAM = 0.5
+"""Cycles that a vector of a panel takes beside that where the first cache does not hold the panel."""
 _LINE = 64
 """Bytes that come from memory together."""
 _HIDDEN = 0.5
@@ -137,7 +141,7 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     low = register_rows(count, together, machine)
     panel = size.channels * together * machine.vector_bytes
     step = step_cycles(low, together, machine) / _REACHED
-    step += together * machine.near if panel > machine.l1 // 2 else 0.0
+    step += together * (machine.near + _STREAM) if panel > machine.l1 // 2 else 0.0
     tiles = chunks * plan.panels * positions * -(-count // low)
     multiplied = tiles * (size.channels * step + low * together * _ENDS)
     channels = -(-size.channels * 4 // machine.vector_bytes)
@@ -148,6 +152,7 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     tiled, products = positions * count * channels, positions * count * plan.panels * together
     fits = (tiled + products) * machine.vector_bytes <= machine.l2 * 3 // 4
     moved = chunks * (tiled + 2 * products) * (machine.near if fits else machine.far)
+    moved += (chunks - 1) * tiled * _READ
     moved += chunks * (plan.panels - 1) * tiled * machine.near
     weights = size.weights(positions) / _LINE * machine.streamed
     times = size.images * _groups(size, plan)
