@@ -139,7 +139,7 @@ def test_cold_weights_decide_late_layers() -> None:
         winograd_plan(late, 2, machine).cycles / direct_cycles(late, machine)
         for machine in (HERE, warm)
     )
-    assert here < 0.6 < cold < 0.95
+    assert here < cold - 0.1 < 0.85
     assert winograd_plan(late, 4, HERE).cycles > direct_cycles(late, HERE)
 
 

@@ -28,14 +28,16 @@ _ENDS = 2.0
 _READ = 1.0
 """Cycles that a vector takes beside that if it is read again long after it was used."""
 _STREAM = 0.5
-"""Cycles that a vector of a panel takes beside that where the first cache does not hold the panel."""
+"""Cycles that a vector takes beside that in the innermost loops, if it is in the second cache."""
 _LINE = 64
 """Bytes that come from memory together."""
 _HIDDEN = 0.5
 """The part of the time from memory that prefetching hides behind as much arithmetic."""
 _AGAIN = 0.25
 """The part of the time from memory that weights take which were read for the rows before."""
-_MOST_VECTORS = 6
+_VECTORS = (2, 3), (5, 1)
+"""Blocks of filters in a panel, the better ones first: one alone loads more values of tiles than it
+multiplies at once, and many leave few rows for a register tile."""
 _MOST_PANELS = 16
 _ENOUGH = 4
 """Blocks of rows, or chunks of filters, that are enough to distribute among threads."""
@@ -109,7 +111,8 @@ def _plans(size: ConvolutionSize, tile: int) -> Iterator[WinogradPlan]:
     down = -(-size.high // tile)
     # Of all heights that make as many blocks of rows, the lowest computes the least beyond the end.
     heights = sorted({-(-down // groups) for groups in range(1, down + 1)})
-    for vectors in range(1, _MOST_VECTORS + 1):
+    good, others = ([each for each in few if size.filters % each == 0] for few in _VECTORS)
+    for vectors in good or others:
         for panels in range(1, _MOST_PANELS + 1):
             if size.filters % (panels * vectors) == 0:
                 for rows in heights:
@@ -153,7 +156,7 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     fits = (tiled + products) * machine.vector_bytes <= machine.l2 * 3 // 4
     moved = chunks * (tiled + 2 * products) * (machine.near if fits else machine.far)
     moved += (chunks - 1) * tiled * _READ
-    moved += chunks * (plan.panels - 1) * tiled * machine.near
+    moved += chunks * (plan.panels - 1) * tiled * (machine.near + _STREAM)
     weights = size.weights(positions) / _LINE * machine.streamed
     times = size.images * _groups(size, plan)
     again = weights * _AGAIN if size.weights(positions) > machine.l2 // 2 else 0.0
