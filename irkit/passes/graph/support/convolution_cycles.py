@@ -153,7 +153,7 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     transformed = count * (channels * image + size.filters * per * _RESULT[plan.tile])
     # Transformed tiles are read again for each chunk, and those of a position for each panel.
     tiled, products = positions * count * channels, positions * count * plan.panels * together
-    fits = (tiled + products) * machine.vector_bytes <= machine.l2 * 3 // 4
+    fits = (tiled + products) * machine.vector_bytes <= machine.l2 // 2
     moved = chunks * (tiled + 2 * products) * (machine.near if fits else machine.far)
     moved += (chunks - 1) * tiled * _READ
     moved += chunks * (plan.panels - 1) * tiled * (machine.near + _STREAM)
