@@ -64,3 +64,7 @@ from irkit.autoschedule.tiles import (
     own_loops as own_loops,
     tile_of as tile_of,
 )
+from irkit.autoschedule.transforms import (
+    register_rows as register_rows,
+    step_cycles as step_cycles,
+)

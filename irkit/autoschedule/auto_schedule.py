@@ -26,6 +26,7 @@ from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
 from irkit.autoschedule.tile_registers import schedule_tile_registers
+from irkit.autoschedule.transforms import schedule_transformed_product
 from irkit.core import IRKitError, Node, ScheduleError, remark
 from irkit.ir import Block, PrimFunc, is_unscheduled, verify
 from irkit.schedule import BlockRef, Schedule
@@ -35,6 +36,7 @@ Rule = Callable[[Schedule, Block, Machine, Estimates], None]
 schedule as it is."""
 
 _OF_REDUCTIONS: tuple[Rule, ...] = (
+    schedule_transformed_product,
     schedule_tile_registers,
     schedule_dot_product,
     schedule_lanes,

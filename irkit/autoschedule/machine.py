@@ -21,7 +21,7 @@ _INSTRUCTIONS = (
 )
 """Features with instructions that a schedule may choose."""
 
-_ROUNDED = ("l1", "l2", "l3", "latency", "multiplied", "loaded", "near", "far")
+_ROUNDED = ("l1", "l2", "l3", "latency", "multiplied", "loaded", "near", "far", "streamed")
 _WORDS = "features"
 """The field that the options of a pass hold as words in one text."""
 
@@ -34,7 +34,8 @@ class Machine(msgspec.Struct, frozen=True):
     ``features`` are names of LLVM features without a sign, such as ``avx512vnni``. The others are
     costs, in cycles: a sum waits ``latency`` for itself, ``multiplied`` multiplications and
     ``loaded`` loads of a vector start in one, and a vector comes from the second or the third cache
-    in ``near`` or ``far``, while others are fetched.
+    in ``near`` or ``far``, while others are fetched. A line of 64 bytes comes from memory in
+    ``streamed``, one after another.
 
     Sizes of caches and costs are rounded to a power of two or one and a half times a power of two:
     what two measurements differ by must not change a schedule.
@@ -50,6 +51,7 @@ class Machine(msgspec.Struct, frozen=True):
     loaded: float = 2.0
     near: float = 0.25
     far: float = 1.5
+    streamed: float = 12.0
     features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -55,6 +55,7 @@ class _ModelFlags(msgspec.Struct, frozen=True):
     records: str | None
     foreign_records: bool
     memory_limit: int
+    tolerance: float
     backends: tuple[str, ...]
     quiet: bool
 
@@ -164,6 +165,14 @@ _with_model_flags = as_value(
             "--foreign-records",
             is_flag=True,
             help="Also use schedules that won on other machines, where there is nothing better.",
+        ),
+        click.option(
+            "--tolerance",
+            type=click.FloatRange(0),
+            default=0.0,
+            show_default=True,
+            help="Error, as a part of the largest result of a convolution, up to which faster "
+            "algorithms that round more may be used.",
         ),
         click.option(
             "--memory-limit",
@@ -309,6 +318,7 @@ def _compiled(
             machine=wanted.machine,
             records=_chosen(wanted),
             memory_limit=wanted.memory_limit,
+            tolerance=wanted.tolerance,
             backends=backends,
         )
         for sample in samples:

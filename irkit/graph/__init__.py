@@ -127,6 +127,9 @@ from irkit.graph.ops.packed_weights import (
     packed as packed,
     unpacked as unpacked,
 )
+from irkit.graph.ops.winograd import (
+    winograd_filters as winograd_filters,
+)
 from irkit.graph.patterns.graph_facts import (
     GraphFacts as GraphFacts,
 )

@@ -49,6 +49,7 @@ def compile(
     records: RecordsChoice | None = None,
     foreign_records: bool = False,
     backends: Sequence[Backend] = (),
+    tolerance: float = 0.0,
 ) -> Model:
     """Compile an ONNX model (path, bytes or ModelProto), or a module with a graph function
     ``main``.
@@ -64,7 +65,9 @@ def compile(
     ``state`` maps inputs to outputs that are written over them, in the memory of the caller, such
     as ``{"h": "h_next"}``, or append to them: ``{"past": ("present", axis, capacity)}``.
     ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.
-    ``backends`` compute the parts of the graph that they claim.
+    ``backends`` compute the parts of the graph that they claim. ``tolerance`` is the error, as a
+    part of the largest result of a convolution, up to which faster algorithms may be used that
+    round more than the direct form does; with 0, only those that do not.
     Raises: UnsupportedModel with every operator that is missing; PassFailed; other IRKitErrors.
     """
     wanted = as_target(target)
@@ -89,6 +92,7 @@ def compile(
         memory_limit=memory_limit,
         records=schedules_of(records, whole, foreign_records),
         backends=tuple(backends),
+        tolerance=tolerance,
     )
     if not isinstance(model, IRModule):
         # Kernels and graphs need no ONNX, which takes 60 ms to load.

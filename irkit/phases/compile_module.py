@@ -62,6 +62,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     memory_limit: int = MOST_BYTES
     records: Chosen = Chosen()
     backends: tuple[Backend, ...] = ()
+    tolerance: float = 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options without ``progress``, which belongs to this process.
@@ -77,6 +78,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
             )
         plain = (
             "verify", "keep_trace", "title", "schedule", "machine", "memory_limit", "records",
+            "tolerance",
         )  # fmt: skip
         return _restored, (self.target, {name: getattr(self, name) for name in plain})
 
@@ -96,7 +98,13 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
     kernels = "none" if by_kernel else options.schedule
-    graph_pipeline = for_machine(options.graph_pipeline, chosen, options.schedule, kernels=kernels)
+    graph_pipeline = for_machine(
+        options.graph_pipeline,
+        chosen,
+        options.schedule,
+        kernels=kernels,
+        tolerance=options.tolerance,
+    )
     for backend in options.backends:
         graph_pipeline = backend.into(graph_pipeline)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.

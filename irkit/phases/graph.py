@@ -20,6 +20,7 @@ from irkit.passes.graph import (
     pack_weights,
     plan_memory,
     simplify_graph,
+    use_winograd,
 )
 from irkit.transform import Order, Phase, Pipeline
 
@@ -67,6 +68,8 @@ ORDER = (
     Order("fold-constants", "block-channels", "it packs filters that are constants by then"),
     Order("fold-batch-norm", "block-channels", "it scales filters in the plain layout"),
     Order("fold-scales", "block-channels", "it scales filters in the plain layout"),
+    Order("block-channels", "use-winograd", "it transforms filters that are packed by then"),
+    Order("use-winograd", "eliminate-dead-nodes", "it leaves the filters as they were"),
     Order("block-channels", "eliminate-dead-nodes", "it leaves the filters as they were"),
     Order("multiply-few-rows", "eliminate-dead-nodes", "it leaves transposes without users"),
     Order("inline-functions", "outline-branches", "a kernel takes no functions"),
@@ -96,6 +99,7 @@ GRAPH = Pipeline(
                 fold_constants,
                 multiply_few_rows,
                 block_channels,
+                use_winograd,
                 eliminate_common_nodes,
                 eliminate_dead_nodes,
             ),

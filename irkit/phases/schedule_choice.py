@@ -1,5 +1,6 @@
 """Which functions get the automatic schedule: a parameter, or the environment."""
 
+import math
 import os
 import warnings
 from typing import Literal
@@ -10,7 +11,7 @@ from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
 from irkit.ir import F32, PrimFunc, is_unscheduled
-from irkit.passes.graph import block_channels, lower_to_loops
+from irkit.passes.graph import block_channels, lower_to_loops, use_winograd
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
 from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
@@ -111,12 +112,17 @@ def for_machine(
     schedule: ScheduleChoice = "auto",
     *,
     kernels: ScheduleChoice | None = None,
+    tolerance: float = 0.0,
 ) -> Pipeline:
     """Return a pipeline over graphs whose layouts are chosen and whose kernels are scheduled for a
     machine, or not at all; ``kernels`` says other than ``schedule`` whether kernels are.
 
     Options that the pipeline sets stay; a width of vectors that it sets is that of blocks too.
+    ``tolerance`` is that of ``use_winograd``.
+    Raises: IRKitError for a tolerance that is negative or not finite.
     """
+    if not 0 <= tolerance < math.inf:
+        raise IRKitError(f"tolerance is {tolerance!r}; expected a number of at least 0")
     common = Machine.with_vectors(machine.vector_bytes)
     settings: dict[str, object] = {} if machine == common else {"machine": machine.settings}
     placed = {p.name: p for _, p in graph_pipeline.placed}
@@ -127,9 +133,12 @@ def for_machine(
     wanted: dict[str, dict[str, object]] = {
         lower_to_loops.name: {"vector_bytes": width, **settings},
         block_channels.name: {"lanes": lanes, **settings},
+        use_winograd.name: {"vector_bytes": lanes * F32.bytes, **settings},
     }
+    if tolerance:
+        wanted[use_winograd.name]["tolerance"] = tolerance
     if schedule == "none":
-        del wanted[block_channels.name]
+        del wanted[block_channels.name], wanted[use_winograd.name]
     if (kernels or schedule) == "none":
         wanted[lower_to_loops.name] = {"schedule": "none"}
     for name, p in placed.items():

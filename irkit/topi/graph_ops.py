@@ -66,6 +66,10 @@ def _conv(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"))
 
 
+def _conv_winograd(args: Tensors, o: OpOptions) -> Tensor:
+    return nn.conv_winograd(*args, tile=o.int("tile"), rows=o.int("rows"), pads=o.ints("pads"))
+
+
 def _conv_integer(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"), out_dtype="i32")
 
@@ -143,6 +147,7 @@ RULES: dict[str, Rule] = {
     "conv": _conv,
     "conv_blocked": lambda args, o: nn.conv_blocked(*args, **_window(o)),
     "conv_integer": _conv_integer,
+    "conv_winograd": _conv_winograd,
     "depthwise_blocked": lambda args, o: nn.depthwise_blocked(*args, **_window(o)),
     "divide": _plain(broadcast.divide),
     "equal": _plain(broadcast.equal),

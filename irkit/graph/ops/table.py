@@ -15,6 +15,7 @@ from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.scatter import SCATTER
 from irkit.graph.ops.shaping import SHAPING
 from irkit.graph.ops.spec import OpOptions, OpSpec
+from irkit.graph.ops.winograd import WINOGRAD
 from irkit.graph.types import TensorType
 
 _FAMILIES = (
@@ -30,6 +31,7 @@ _FAMILIES = (
     SHAPING,
     INDEXING,
     SCATTER,
+    WINOGRAD,
 )
 OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
 

@@ -64,3 +64,6 @@ from irkit.passes.graph.support.operator_groups import (
     OperatorGroup as OperatorGroup,
     grouped as grouped,
 )
+from irkit.passes.graph.use_winograd import (
+    use_winograd as use_winograd,
+)

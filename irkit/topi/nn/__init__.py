@@ -1,5 +1,8 @@
-"""Operators of neural networks: window (sliding windows), conv, blocked (in
-blocks of channels), pool, norm, activation."""
+"""Operators of neural networks.
+
+Reading order: window (sliding windows), conv, blocked (in blocks of channels), winograd, pool,
+norm, activation.
+"""
 
 from irkit.topi.nn.activation import (
     leaky_relu as leaky_relu,
@@ -26,4 +29,7 @@ from irkit.topi.nn.pool import (
     global_max_pool as global_max_pool,
     max_pool as max_pool,
     max_pool_with_indices as max_pool_with_indices,
+)
+from irkit.topi.nn.winograd import (
+    conv_winograd as conv_winograd,
 )

@@ -118,6 +118,10 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "block_channels": ([IMAGE], {"lanes": 3}),
     "unblock_channels": ([IMAGE], {"channels": 7}),
     "conv_blocked": ([IMAGE, floats(3, 1, 2, 2, 2, 4), floats(3, 4)], {"strides": (1, 2)}),
+    "conv_winograd": (
+        [IMAGE[..., None], floats(1, 4, 4, 2, 2, 1, 1, 4), floats(2, 4)],
+        {"tile": 2, "rows": 1},
+    ),
     "depthwise_blocked": ([IMAGE, floats(2, 2, 4), floats(2, 4)], {"pads": (1, 0)}),
     "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),

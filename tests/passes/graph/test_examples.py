@@ -14,7 +14,7 @@ from irkit.transform import Pass
 
 PASSES: list[Any] = [found for found in vars(graph_passes).values() if isinstance(found, Pass)]
 _EXAMPLE = re.compile(
-    r"Before(?:, with ``(\w+)=(\d+)``)?::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL
+    r"Before(?:, with ``([\w=, ]+)``)?::\n(.*?)\nAfter::\n(.*?)(?=\n\S|\Z)", re.DOTALL
 )
 
 
@@ -23,9 +23,11 @@ def example(each: Any) -> tuple[GraphFunc, str, Any]:
     doc = __import__(each.function.__module__, fromlist=["x"]).__doc__
     found = _EXAMPLE.search(doc)
     assert found is not None, each.name
-    option, value, *texts = found.groups()
+    given, *texts = found.groups()
+    options = dict(each.split("=") for each in given.split(", ")) if given else {}
     before, after = (textwrap.dedent(part).strip() + "\n" for part in texts)
-    return parse(before), after, each.using(**{option: int(value)}) if option else each
+    used = each.using(**{name: int(value) for name, value in options.items()})
+    return parse(before), after, used if options else each
 
 
 def applied(each: Any, func: GraphFunc) -> Function | IRModule:

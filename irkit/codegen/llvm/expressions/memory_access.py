@@ -73,11 +73,14 @@ def store(scope: FunctionScope, node: Store) -> None:
 
 
 def prefetch(scope: FunctionScope, node: Load) -> None:
-    """Prefetch the memory of an element; any address is allowed."""
+    """Prefetch the memory of an element into the second cache; any address is allowed.
+
+    What is prefetched a panel ahead would only displace what is used now from the first cache.
+    """
     pointer = _address(scope, node, inbounds=False)
     name = "llvm.prefetch.p0"
     scope.text.module.declare(name, f"declare void @{name}(ptr, i32, i32, i32)")
-    scope.text.line(f"call void @{name}(ptr {pointer}, i32 0, i32 3, i32 1)")
+    scope.text.line(f"call void @{name}(ptr {pointer}, i32 0, i32 2, i32 1)")
 
 
 def from_memory(scope: FunctionScope, dtype: DType, raw: str) -> str:

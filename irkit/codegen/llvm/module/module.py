@@ -27,7 +27,7 @@ from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.threads import split_threads
 
-EMITTER_VERSION = 4
+EMITTER_VERSION = 5
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 

@@ -58,6 +58,30 @@ def depthwise_blocked(g: GraphValues, name: str) -> object:
     return g.op(name, x, w, *bias, bound=bound + 3, **window(g, spatial))
 
 
+def conv_winograd(g: GraphValues, name: str) -> object:
+    """Convolve blocks of channels in tiles, by filters that are transformed already."""
+    x = g.floats(5)
+    known = all(as_int(extent) is not None for extent in x.shape[1:])
+    if not known or str(x.dtype) not in ("f32", "f64"):
+        x = g.fresh((1, 2, 3, 4, 2), "f32")
+    tile, lanes = g.picks.pick((2, 4)), g.picks.pick(_LANES)
+    chunks, panels, vectors = (1 + g.picks.below(2) for _ in range(3))
+    sides = [x.sizes[1], x.sizes[4], vectors, lanes]
+    u = g.constant(g.numbers([chunks, tile + 2, tile + 2, panels, *sides], str(x.dtype)), 3)
+    pads = tuple(g.picks.below(3) for _ in range(4))
+    high, wide = x.sizes[2] + pads[0] + pads[2], x.sizes[3] + pads[1] + pads[3]
+    # The greatest sums of magnitudes in a row of both matrices, squared.
+    bound = x.bound * u.bound * x.sizes[1] * x.sizes[4] * (36 if tile == 2 else 36100)
+    if min(high, wide) < 3 or g.over(x.dtype, bound):
+        return None
+    blocks = chunks * panels * vectors
+    if not g.fits(x.sizes[0], blocks, high, wide, lanes):
+        return None
+    bias = _bias(g, x, blocks, lanes)
+    options = {"tile": tile, "rows": 1 + g.picks.below(3), "pads": pads}
+    return g.op(name, x, u, *bias, bound=bound + 3, **options)
+
+
 def _bias(g: GraphValues, x: GraphTensor, blocks: int, lanes: int) -> tuple[GraphTensor, ...]:
     if g.picks.below(2):
         return ()

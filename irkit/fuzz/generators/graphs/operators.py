@@ -9,6 +9,7 @@ from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
 from irkit.fuzz.generators.graphs.blocked import (
     block_channels,
     conv_blocked,
+    conv_winograd,
     depthwise_blocked,
     unblock_channels,
 )
@@ -371,6 +372,7 @@ DRAWS: dict[str, Draw] = {
     **{"matmul_4bit": packed_product},
     **{"block_channels": block_channels, "unblock_channels": unblock_channels},
     **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},
+    **{"conv_winograd": conv_winograd},
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},

@@ -115,4 +115,6 @@ def rolling_buffer(s: Site) -> object:
 def prefetch(s: Site) -> object:
     block = s.block()
     buffer = s.picks.pick([*s.reads(block), 0])
-    return s.sch.prefetch(block, buffer, s.loop_of(block), s.picks.pick((1, 2, 0, -1)))
+    loop, offset = s.loop_of(block), s.picks.pick((1, 2, 0, -1))
+    inside = s.loop_of(block) if s.picks.one_in(2) else None
+    return s.sch.prefetch(block, buffer, loop, offset, inside=inside)

@@ -43,6 +43,30 @@ def test_the_inputs_of_an_iteration_are_prefetched_line_by_line() -> None:
     assert_same_natively(matmul(4, 40, 6), sch.func)
 
 
+def test_a_loop_inside_prefetches_its_part_of_a_later_iteration() -> None:
+    func = matmul(4, 40, 6)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    _, j, k = sch.get_loops(block)
+    sch.prefetch(block, "B", j, 1, inside=k)
+    text = script(sch.func)
+    assert "if j + 1 < 40:\n                    evaluate(prefetch(B[r, j + 1]))\n" in text
+    assert_same_natively(func, sch.func)
+    again = Schedule(func)
+    ScheduleTrace.from_json(sch.trace.as_json()).apply(again)
+    assert same(again.func, sch.func)
+
+
+def test_the_loop_inside_must_be_inside() -> None:
+    sch = Schedule(matmul(4, 40, 6))
+    block = sch.get_block("C")
+    i, j, _ = sch.get_loops(block)
+    with pytest.raises(
+        ScheduleError, match="cannot prefetch 'B' in loop 'j': loop 'i' is not inside of it"
+    ):
+        sch.prefetch(block, "B", j, 1, inside=i)
+
+
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     n=st.integers(1, 20),
