@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from numpy.typing import ArrayLike
 
@@ -39,7 +39,7 @@ def compile(
     pipeline: Pipeline = DEFAULT,
     legalize: Pipeline = LEGALIZE,
     verify: bool = True,
-    keep_trace: bool = True,
+    keep_trace: bool | Literal["now"] = True,
     progress: Progress | None = None,
     apply: Apply = apply_here,
     schedule: ScheduleChoice | None = None,
@@ -60,7 +60,10 @@ def compile(
     ``memory_limit`` is refused. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved, and one for the target "c" is C
-    source, which ``write_sources`` writes; a model compiled without ``keep_trace`` holds no IR.
+    source, which ``write_sources`` writes. A model compiled without ``keep_trace`` has no trace;
+    with "now" every pass runs here, one after the other, with its time; otherwise kernels may come
+    from the cache or from several processes (``IRKIT_COMPILE_JOBS``), and the steps of kernels are
+    taken again when the trace is asked for.
     ``state`` maps inputs to outputs that are written over them, in the memory of the caller, such
     as ``{"h": "h_next"}``, or append to them: ``{"past": ("present", axis, capacity)}``.
     ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.

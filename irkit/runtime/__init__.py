@@ -24,8 +24,12 @@ from irkit.runtime.c_library import (
     load_library as load_library,
 )
 from irkit.runtime.cache import (
+    SIZE_VARIABLE as SIZE_VARIABLE,
     cache_folder as cache_folder,
     object_for as object_for,
+    producer as producer,
+    read_cached as read_cached,
+    write_cached as write_cached,
 )
 from irkit.runtime.deploy import (
     OUTPUT_KINDS as OUTPUT_KINDS,
@@ -64,6 +68,10 @@ from irkit.runtime.numpy_layout import (
 )
 from irkit.runtime.object_loader.imported_functions import (
     imported as imported,
+)
+from irkit.runtime.object_loader.renamed_symbols import (
+    can_rename as can_rename,
+    with_symbols as with_symbols,
 )
 from irkit.runtime.packages import (
     PackageContents as PackageContents,
