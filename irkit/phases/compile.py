@@ -15,6 +15,7 @@ from irkit.phases.default import DEFAULT
 from irkit.phases.executor.state_names import StateNames, in_place
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
+from irkit.phases.model_cache import ModelRequest, compiled_or_kept
 from irkit.phases.schedule_choice import (
     MachineChoice,
     RecordsChoice,
@@ -94,18 +95,24 @@ def compile(
         backends=tuple(backends),
     )
     if not isinstance(model, IRModule):
-        # Kernels and graphs need no ONNX, which takes 60 ms to load.
-        from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
-        from irkit.phases.specialise import compile_onnx
-
-        if state or names_dimensions(shapes or {}):
-            module = import_onnx(model, shapes=shapes, values=values)
-            return compile_module(in_place(module, state or {}), options)
-        compile_part = partial(compile_module, options=options)
-        return compile_onnx(load_model(model), shapes or {}, values or {}, compile_part)
+        request = ModelRequest(model, shapes or {}, values or {}, state or {}, options)
+        return compiled_or_kept(request, _compiled)
     if shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")
     return compile_module(in_place(model, state or {}), options)
+
+
+def _compiled(request: ModelRequest) -> Model:
+    # Kernels and graphs need no ONNX, which takes 60 ms to load.
+    from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
+    from irkit.phases.specialise import compile_onnx
+
+    shapes, values, options = request.shapes, request.values, request.options
+    if request.state or names_dimensions(shapes):
+        module = import_onnx(request.model, shapes=shapes, values=values)
+        return compile_module(in_place(module, request.state), options)
+    compile_part = partial(compile_module, options=options)
+    return compile_onnx(load_model(request.model), shapes, values, compile_part)
 
 
 def _title(model: "ModelLike | IRModule") -> str:

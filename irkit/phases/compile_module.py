@@ -193,14 +193,14 @@ def _compiled(
     """Compile kernels. Steps that somebody wants now, and those of passes that are not irkit's, are
     recorded; other kernels can come from the cache, or from other processes."""
     apply, target = options.apply, options.target
-    keep = options.keep_trace
+    now = options.keep_trace == "now" or not runs_here(apply) or is_recording()
 
     def lower(task: KernelTask) -> LoweredKernel:
-        if keep and not (keep is True and task.is_own):
+        if options.keep_trace and (now or not task.is_own):
             return steps.lower(task, apply)
         return task.lowered(apply=apply)
 
-    if keep != "now" and target.kind != "c" and runs_here(apply) and not is_recording():
+    if not now and target.kind != "c":
         return compile_kernels(tasks, lower, lambda task: done(task.func.name))
     codes: list[KernelCode] = []
     for task in tasks:

@@ -8,7 +8,7 @@ grows is a :class:`ChildDied`, with the last :func:`report` of the child.
 
 Reading order: limits, timeout (interrupt Python), tracebacks (cut to what matters), messages
 (between the two sides), child_main (the child's side), fork_server (which forks children, as its
-owner sees it), fork_server_main, child (the parent's side), fork; side_by_side (a list of work in
+owner sees it), fork_server_main, child (the parent's side), fork; worker_forks (a list of work in
 several forks); regex, dask_executor (the workers of a cluster).
 """
 
@@ -43,11 +43,6 @@ from irkit.processes.messages import (
 from irkit.processes.regex import (
     matching_lines as matching_lines,
 )
-from irkit.processes.side_by_side import (
-    can_fork as can_fork,
-    compile_jobs as compile_jobs,
-    side_by_side as side_by_side,
-)
 from irkit.processes.timeout import (
     TimeUp as TimeUp,
     can_interrupt as can_interrupt,
@@ -56,4 +51,9 @@ from irkit.processes.timeout import (
 from irkit.processes.tracebacks import (
     dumped_traceback as dumped_traceback,
     traceback_inside as traceback_inside,
+)
+from irkit.processes.worker_forks import (
+    can_fork as can_fork,
+    compile_jobs as compile_jobs,
+    side_by_side as side_by_side,
 )

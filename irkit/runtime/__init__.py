@@ -26,9 +26,12 @@ from irkit.runtime.c_library import (
 from irkit.runtime.cache import (
     SIZE_VARIABLE as SIZE_VARIABLE,
     cache_folder as cache_folder,
+    cached_file as cached_file,
+    most_cached_bytes as most_cached_bytes,
     object_for as object_for,
     producer as producer,
     read_cached as read_cached,
+    stored_file as stored_file,
     write_cached as write_cached,
 )
 from irkit.runtime.deploy import (
@@ -76,6 +79,8 @@ from irkit.runtime.object_loader.renamed_symbols import (
 from irkit.runtime.packages import (
     PackageContents as PackageContents,
     PackageReport as PackageReport,
+    read_package as read_package,
+    write_package as write_package,
 )
 from irkit.runtime.pool import (
     has_parallel_loops as has_parallel_loops,

@@ -58,6 +58,25 @@ def write_cached(name: str, data: bytes) -> None:
         _BOUND.written(folder, len(data))
 
 
+def cached_file(name: str) -> Path | None:
+    """Return a file of the cache that others write and read, if it is there; it is used now, so it
+    is not the first to go."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    path = folder / name
+    try:
+        os.utime(path)
+    except OSError:
+        return None
+    return path
+
+
+def stored_file(path: Path) -> None:
+    """Count a file that was written to the cache."""
+    _BOUND.written(path.parent, path.stat().st_size)
+
+
 def most_cached_bytes() -> int:
     """Return the bytes that the files of the cache may have together.
 

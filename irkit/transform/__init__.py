@@ -1,7 +1,7 @@
 """The pass machinery, generic in the IR.
 
 Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec,
-sub_pipeline and pass_digest), run, step, verified_last; then registry and trace.
+sub_pipeline and digests), run, step, verified_last; then registry and trace.
 
 Nothing here knows a node class: a ``Level`` says how one IR is verified, printed and compared. A
 ``Pass`` is equal by function and options, and pickles as ``module:qualname``. Each edit of a
@@ -23,6 +23,12 @@ from irkit.transform.define import (
     define_pass as define_pass,
     load_pass as load_pass,
 )
+from irkit.transform.digests import (
+    function_digest as function_digest,
+    is_own as is_own,
+    pass_digest as pass_digest,
+    pipeline_digest as pipeline_digest,
+)
 from irkit.transform.facts import (
     Fact as Fact,
 )
@@ -33,12 +39,6 @@ from irkit.transform.order import (
     MissingFact as MissingFact,
     Order as Order,
     facts_after as facts_after,
-)
-from irkit.transform.pass_digest import (
-    function_digest as function_digest,
-    is_own as is_own,
-    pass_digest as pass_digest,
-    pipeline_digest as pipeline_digest,
 )
 from irkit.transform.pipeline import (
     Phase as Phase,

@@ -31,6 +31,7 @@ from irkit.frontend.onnx.model_checks import (
 )
 from irkit.frontend.onnx.model_file import (
     ModelLike as ModelLike,
+    external_files as external_files,
     load_model as load_model,
     tensors_of as tensors_of,
 )
@@ -54,6 +55,7 @@ from irkit.frontend.onnx.onnx_node import (
     UnknownShape as UnknownShape,
 )
 from irkit.frontend.onnx.user_converters import (
+    asked_for_converters as asked_for_converters,
     load_converter as load_converter,
     register as register,
     unregister as unregister,

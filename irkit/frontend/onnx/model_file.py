@@ -50,6 +50,25 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         raise FormatError(f"{_title(model)} cannot be read as an ONNX model: {error}") from error
 
 
+def external_files(path: Path) -> list[str]:
+    """Return the files that hold data of a model, relative to its folder, each once.
+
+    Raises: ValueError or OSError if the model cannot be read.
+    """
+    try:
+        loaded = onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+    except DecodeError as error:
+        raise ValueError(str(error)) from error
+    found = (
+        entry.value
+        for tensor in tensors_of(loaded)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL
+        for entry in tensor.external_data
+        if entry.key == "location"
+    )
+    return list(dict.fromkeys(found))
+
+
 def _check_beside(tensor: onnx.TensorProto, path: Path) -> None:
     """Raise FormatError unless the data of a tensor are in a file of the folder of the model."""
     found = [entry.value for entry in tensor.external_data if entry.key == "location"]
