@@ -15,6 +15,9 @@ code gives. A child forked while a region ran resets the pool. A package is a zi
 compressed; its code is checked before anything is linked, and large weights are mapped.
 """
 
+from irkit.runtime.arenas import (
+    aligned as aligned,
+)
 from irkit.runtime.array_files import (
     named_type as named_type,
     write_arrays as write_arrays,

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
-import numpy as np
 
 from irkit.codegen import (
     Branch,
@@ -52,11 +51,12 @@ from irkit.phases.executor.tensor_specs import (
     size_arithmetic,
     tensor_spec,
 )
+from irkit.runtime import aligned
 
 
 def make_plan(
     module: IRModule, operators: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-) -> tuple[ExecutorPlan, bytes]:
+) -> tuple[ExecutorPlan, memoryview]:
     """Return the plan of the function ``main``, with a place for every value and the calls in
     order, and the parameters.
 
@@ -67,7 +67,7 @@ def make_plan(
     """
     planner = _ExecutorPlanner(module, operators)
     plan = planner.run()
-    return plan, b"".join(map(_block, planner.data))
+    return plan, _params(planner.data, plan.param_bytes)
 
 
 def executor_plan(module: IRModule) -> ExecutorPlan:
@@ -79,10 +79,19 @@ def executor_plan(module: IRModule) -> ExecutorPlan:
     return _ExecutorPlanner(module, MappingProxyType({})).run()
 
 
-def _block(data: ArrayData) -> bytes:
-    """Return the bytes of a parameter, up to the place of the next."""
-    found = np.ascontiguousarray(data.array).tobytes()
-    return found + b"\0" * (-len(found) % ALIGNMENT)
+def _params(blocks: Sequence[ArrayData], size: int) -> memoryview:
+    """Return the parameters in memory of a model, with zeros between them.
+
+    Each array is kept only there afterwards: weights may be as large as half of all memory.
+    """
+    memory, end = aligned(size), 0
+    for data in blocks:
+        start, end = end, end + data.memory.size
+        data.move_to(memory[start:end])
+        gap = -end % ALIGNMENT
+        memory[end : end + gap] = 0
+        end += gap
+    return memory.data.toreadonly()
 
 
 class _ExecutorPlanner:
