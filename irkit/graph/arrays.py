@@ -23,9 +23,11 @@ class ArrayData:
     """
 
     def __init__(self, array: NDArray[np.generic]) -> None:
-        kept = np.ascontiguousarray(array).reshape(array.shape)
+        contiguous = np.ascontiguousarray(array)
+        kept = contiguous.reshape(array.shape)
         if kept.flags.writeable:
-            kept = kept.copy() if kept is array or kept.base is not None else kept
+            if np.may_share_memory(contiguous, array):
+                kept = kept.copy()
             kept.flags.writeable = False
         self._array: NDArray[np.generic] | None = kept
         self.shape = tuple(int(dim) for dim in array.shape)

@@ -104,7 +104,7 @@ def compile(
 
 def _compiled(request: ModelRequest) -> Model:
     # Kernels and graphs need no ONNX, which takes 60 ms to load.
-    from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
+    from irkit.frontend.onnx import import_onnx, names_dimensions, opened_model
     from irkit.phases.specialise import compile_onnx
 
     shapes, values, options = request.shapes, request.values, request.options
@@ -112,7 +112,8 @@ def _compiled(request: ModelRequest) -> Model:
         module = import_onnx(request.model, shapes=shapes, values=values)
         return compile_module(in_place(module, request.state), options)
     compile_part = partial(compile_module, options=options)
-    return compile_onnx(load_model(request.model), shapes, values, compile_part)
+    with opened_model(request.model) as proto:
+        return compile_onnx(proto, shapes, values, compile_part)
 
 
 def _title(model: "ModelLike | IRModule") -> str:
