@@ -15,6 +15,7 @@ from tests.shared.folder import FOLDER, once
 from tests.wheels import build_wheel
 
 os.environ["IRKIT_CACHE"] = "0"
+os.environ.setdefault("IRKIT_COMPILE_JOBS", "1")  # Tests run side by side already.
 # A mistake in a rule of the automatic schedule would only be a remark that no test reads.
 os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"
 

@@ -29,6 +29,7 @@ from irkit.cli.output.notes import note_not_isolated, note_unused_passes
 from irkit.codegen import MOST_BYTES, c_prefix, complete_target
 from irkit.core import Target, atomic_write, console
 from irkit.debug import IsolationPolicy, pass_table, summarize
+from irkit.passes import is_user_pass
 from irkit.phases import Flow, ScheduleChoice, compile, load_backend
 from irkit.runtime import OUTPUT_KINDS, Model, build_library, parts_of, write_sources, write_wasm
 from irkit.tune import Chosen, chosen_schedules
@@ -231,13 +232,17 @@ def compile_(
     _check_different(model, wanted.output, wanted.trace)
     flow = chosen.flow()
     printing.printer.check(name for each in flow.pipelines for name in each.names)
+    has_own_passes = any(is_user_pass(p) for each in flow.pipelines for _, p in each.placed)
+    has_own_passes |= bool(wanted.backends)
+    with_steps = wanted.trace is not None or printing.wants_steps or has_own_passes
     with ExitStack() as files:  # Both files appear at the end, or neither.
         package = None
         if wanted.is_package and wanted.output is not None:
             package = files.enter_context(atomic_write(wanted.output))
         steps = None if wanted.trace is None else files.enter_context(atomic_write(wanted.trace))
         made = [
-            _compiled(model, t, wanted, flow, chosen.verify_each, guard) for t in wanted.targets
+            _compiled(model, t, wanted, flow, chosen.verify_each, guard, with_steps)
+            for t in wanted.targets
         ]
         compiled = made[0]
         if package is not None:
@@ -247,11 +252,14 @@ def compile_(
             written = _write_c(compiled, wanted)
         if steps is not None:
             compiled.trace.save(steps)
-    for step in compiled.trace:
-        printing.print_step(step)
-    printing.print_summary(compiled.trace)
-    note_unused_passes(flow, compiled.trace)
+    if with_steps:
+        for step in compiled.trace:
+            printing.print_step(step)
+        printing.print_summary(compiled.trace)
+        note_unused_passes(flow, compiled.trace)
     if not wanted.quiet:
+        if with_steps:
+            console().print(pass_table(summarize(compiled.trace)))
         _report(compiled, wanted, time.perf_counter() - started)
         for other in made[1:]:
             click.echo(f"  and for {other.target.cpu or other.target.triple}")
@@ -284,6 +292,7 @@ def _compiled(
     flow: Flow,
     verify: bool,
     guard: IsolationPolicy,
+    with_steps: bool,
 ) -> Model:
     fixed = fixed_inputs(wanted.shapes, wanted.values, wanted.states)
     samples = [read_npz(file) for file in wanted.inputs]
@@ -312,6 +321,7 @@ def _compiled(
             pipeline=flow.loops,
             legalize=flow.for_targets,
             verify=verify,
+            keep_trace="now" if with_steps else False,
             progress=progress,
             apply=apply,
             schedule=wanted.schedule,
@@ -338,7 +348,6 @@ def _chosen(wanted: _ModelFlags) -> Chosen | None:
 
 
 def _report(model: Model, wanted: _ModelFlags, seconds: float) -> None:
-    console().print(pass_table(summarize(model.trace)))
     output, trace = wanted.output or wanted.source_dir or "", wanted.trace
     size = Path(output).stat().st_size if wanted.output else model.plan.param_bytes
     parts = parts_of(model)

@@ -50,10 +50,10 @@ def cache_folder() -> Path | None:
     write to the folder.
 
     It is ``IRKIT_CACHE_DIR``, or ``irkit`` in the user's cache folder; ``IRKIT_CACHE=0`` turns
-    caching off.
+    caching off, and ``IRKIT_CACHE=memory`` that on disk.
     """
     environment = os.environ
-    if environment.get("IRKIT_CACHE") == "0":
+    if environment.get("IRKIT_CACHE") in ("0", "memory"):
         return None
     given = environment.get("IRKIT_CACHE_DIR")
     if given:

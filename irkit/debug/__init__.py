@@ -206,6 +206,7 @@ from irkit.debug.report.line_table import (
 )
 from irkit.debug.report.pass_times import (
     chrome_trace as chrome_trace,
+    function_time_table as function_time_table,
     time_table as time_table,
 )
 from irkit.debug.report.remarks import (

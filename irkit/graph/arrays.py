@@ -23,9 +23,11 @@ class ArrayData:
     """
 
     def __init__(self, array: NDArray[np.generic]) -> None:
-        kept = np.ascontiguousarray(array).reshape(array.shape)
+        contiguous = np.ascontiguousarray(array)
+        kept = contiguous.reshape(array.shape)
         if kept.flags.writeable:
-            kept = kept.copy() if kept is array or kept.base is not None else kept
+            if np.may_share_memory(contiguous, array):
+                kept = kept.copy()
             kept.flags.writeable = False
         self._array: NDArray[np.generic] | None = kept
         self.shape = tuple(int(dim) for dim in array.shape)
@@ -63,8 +65,23 @@ class ArrayData:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over type, shape and bytes, in hexadecimal."""
-        head = f"{self.dtype.str}{self.shape}".encode()
-        return hashlib.sha256(head + self.array.tobytes()).hexdigest()
+        digest = hashlib.sha256(f"{self.dtype.str}{self.shape}".encode())
+        digest.update(self.memory)
+        return digest.hexdigest()
+
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        """The bytes of all elements in order, without a copy."""
+        return self.array.reshape(-1).view(np.uint8)
+
+    def move_to(self, memory: NDArray[np.uint8]) -> None:
+        """Copy the bytes to some memory, which nobody changes afterwards, and keep them only there.
+
+        Units: ``memory`` has as many bytes as the array.
+        """
+        memory[:] = self.memory
+        memory.flags.writeable = False
+        self._array = memory.view(self.dtype).reshape(self.shape)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, ArrayData) and self.digest == other.digest)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from numpy.typing import ArrayLike
 
@@ -15,6 +15,7 @@ from irkit.phases.default import DEFAULT
 from irkit.phases.executor.state_names import StateNames, in_place
 from irkit.phases.graph import GRAPH
 from irkit.phases.legalize import LEGALIZE
+from irkit.phases.model_cache import ModelRequest, compiled_or_kept
 from irkit.phases.schedule_choice import (
     MachineChoice,
     RecordsChoice,
@@ -39,7 +40,7 @@ def compile(
     pipeline: Pipeline = DEFAULT,
     legalize: Pipeline = LEGALIZE,
     verify: bool = True,
-    keep_trace: bool = True,
+    keep_trace: bool | Literal["now"] = True,
     progress: Progress | None = None,
     apply: Apply = apply_here,
     schedule: ScheduleChoice | None = None,
@@ -61,7 +62,10 @@ def compile(
     ``memory_limit`` is refused. The module goes through ``graph_pipeline``, each kernel through
     ``pipeline`` and ``legalize``. ``progress`` is called after each step, ``apply`` runs each pass.
     A model for the target of another machine can only be saved, and one for the target "c" is C
-    source, which ``write_sources`` writes; a model compiled without ``keep_trace`` holds no IR.
+    source, which ``write_sources`` writes. A model compiled without ``keep_trace`` has no trace;
+    with "now" every pass runs here, one after the other, with its time; otherwise kernels may come
+    from the cache or from several processes (``IRKIT_COMPILE_JOBS``), and the steps of kernels are
+    taken again when the trace is asked for.
     ``state`` maps inputs to outputs that are written over them, in the memory of the caller, such
     as ``{"h": "h_next"}``, or append to them: ``{"past": ("present", axis, capacity)}``.
     ``schedule``, ``machine``, ``records`` and ``foreign_records`` are those of :func:`irkit.build`.
@@ -95,18 +99,25 @@ def compile(
         tolerance=tolerance,
     )
     if not isinstance(model, IRModule):
-        # Kernels and graphs need no ONNX, which takes 60 ms to load.
-        from irkit.frontend.onnx import import_onnx, load_model, names_dimensions
-        from irkit.phases.specialise import compile_onnx
-
-        if state or names_dimensions(shapes or {}):
-            module = import_onnx(model, shapes=shapes, values=values)
-            return compile_module(in_place(module, state or {}), options)
-        compile_part = partial(compile_module, options=options)
-        return compile_onnx(load_model(model), shapes or {}, values or {}, compile_part)
+        request = ModelRequest(model, shapes or {}, values or {}, state or {}, options)
+        return compiled_or_kept(request, _compiled)
     if shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")
     return compile_module(in_place(model, state or {}), options)
+
+
+def _compiled(request: ModelRequest) -> Model:
+    # Kernels and graphs need no ONNX, which takes 60 ms to load.
+    from irkit.frontend.onnx import import_onnx, names_dimensions, opened_model
+    from irkit.phases.specialise import compile_onnx
+
+    shapes, values, options = request.shapes, request.values, request.options
+    if request.state or names_dimensions(shapes):
+        module = import_onnx(request.model, shapes=shapes, values=values)
+        return compile_module(in_place(module, request.state), options)
+    compile_part = partial(compile_module, options=options)
+    with opened_model(request.model) as proto:
+        return compile_onnx(proto, shapes, values, compile_part)
 
 
 def _title(model: "ModelLike | IRModule") -> str:

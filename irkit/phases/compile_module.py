@@ -1,19 +1,18 @@
 """Native code from a graph function: the graph pipeline, the phases of each kernel, an object for
 each kernel, and the executor."""
 
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Callable, Container, Sequence
+from functools import partial
+from typing import Any, Literal
 
 import msgspec
 
 from irkit.codegen import (
     MOST_BYTES,
     ExecutorPlan,
-    assertions,
-    emit,
     emit_executor,
     emit_pool,
-    record_size,
+    symbol,
 )
 from irkit.core import IRKitError, IRModule, Target
 from irkit.graph import GRAPH_LEVEL, GraphFunc
@@ -26,6 +25,9 @@ from irkit.phases.executor.kernel_calls import check_calls
 from irkit.phases.executor.planner import make_plan
 from irkit.phases.executor.tensor_specs import input_specs
 from irkit.phases.graph import GRAPH
+from irkit.phases.kernels.compiled_kernels import compile_kernels
+from irkit.phases.kernels.kernel_code import KernelCode, KernelTask, LoweredKernel
+from irkit.phases.kernels.model_steps import ModelSteps, lowered_functions
 from irkit.phases.legalize import LEGALIZE
 from irkit.phases.schedule_choice import (
     MachineChoice,
@@ -37,7 +39,16 @@ from irkit.phases.schedule_choice import (
 )
 from irkit.phases.target_phases import phases_of
 from irkit.runtime import Model, PackageContents, has_parallel_loops, object_for
-from irkit.transform import IR, Apply, Pipeline, Step, Trace, apply_here, recorded, run_recorded
+from irkit.transform import (
+    IR,
+    Apply,
+    Pipeline,
+    Step,
+    apply_here,
+    is_recording,
+    recorded,
+    runs_here,
+)
 from irkit.tune import Chosen
 
 # Called with the name of the last step, and the numbers of kernels done and of all kernels (0 while
@@ -53,7 +64,7 @@ class CompileOptions(msgspec.Struct, frozen=True, eq=False):
     pipeline: Pipeline = DEFAULT
     legalize: Pipeline = LEGALIZE
     verify: bool = True
-    keep_trace: bool = True
+    keep_trace: bool | Literal["now"] = True
     progress: Progress | None = None
     apply: Apply = apply_here
     title: str = "model"
@@ -109,8 +120,8 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         graph_pipeline = backend.into(graph_pipeline)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
     report("import", 0, 0)
-    steps: list[Step] = []
-    record: Callable[[Step], object] = steps.append if options.keep_trace else _ignore
+    steps = ModelSteps(options.title)
+    record: Callable[[Step], object] = steps.of_graph.append if options.keep_trace else _ignore
     operators, claimed = FusedOperators(), ClaimedKernels(options.backends, target)
     operators.note(module)
     graph_steps = graph_pipeline.steps(module, verify=verify, apply=apply)
@@ -130,51 +141,44 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             "C source has no kernels of backends",
             hint="Compile it without backends, or for native code.",
         )
-    objects: list[bytes] = []
-    functions: list[PrimFunc] = []
-    work: dict[str, Work] = {}
-    recording = set[str]()
-    messages: dict[str, tuple[str, ...]] = {}
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
-    for done, name in enumerate(names, 1):
+    finished = 0
+
+    def done(name: str) -> None:
+        nonlocal finished
+        finished += 1
+        report(name, finished, len(names))
+
+    images: dict[str, bytes] = {}
+    work: dict[str, Work] = {}
+    tasks: list[KernelTask] = []
+    for name in names:
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
         assert isinstance(func, PrimFunc)
         image = claimed.image(func)
         if image is not None:
-            objects.append(image)
+            images[name] = image
             work |= _counted(func)
-            report(name, done, len(names))
+            done(name)
             continue
         passes = lowering
         if by_kernel:
             trace = trace_for(func, options.records)
             passes = with_auto_schedule(lowering, chosen, fewest=0, trace=trace)
-        counted = func
-        for part in (passes, legalize):
-            counted = func
-            if verify and not options.keep_trace:
-                func = run_recorded(part, func, PrimFunc, (LOOP_LEVEL,), apply=apply)
-            else:
-                start = 0 if part is passes else len(passes.names)
-                made = part.steps(func, verify=verify, start=start, apply=apply)
-                for step in recorded(made, (LOOP_LEVEL,)):
-                    record(step)
-                    func = step.after
-        assert isinstance(func, PrimFunc)
-        assert isinstance(counted, PrimFunc)
-        functions.append(func)
-        if target.kind != "c":
-            objects.append(object_for(emit([func], target), target))
-        work |= _counted(counted)
-        recording |= {name} if record_size(func) else set()
-        stops = tuple(each.message for each in assertions(func))
-        messages |= {name: stops} if stops else {}
-        report(name, done, len(names))
+        tasks.append(KernelTask(func, passes, legalize, target, verify))
+    steps.tasks = tasks
+    codes = _compiled(tasks, options, steps, lowered := [], done)
+    for task, code in zip(tasks, codes, strict=True):
+        name = task.func.name
+        images[name] = code.image_of(symbol(name))
+        work |= {} if code.work is None else {name: code.work}
+    by_name = {task.func.name: code for task, code in zip(tasks, codes, strict=True)}
+    objects = [images[name] for name in names if images[name]]
     plan = msgspec.structs.replace(
-        _with_records(plan, recording),
-        work=work,
-        messages=messages,
+        _with_records(plan, {name for name, code in by_name.items() if code.records}),
+        work={name: work[name] for name in names if name in work},
+        messages={name: code.messages for name, code in by_name.items() if code.messages},
         memory_limit=options.memory_limit,
         machine=dict(chosen.settings) if options.schedule == "auto" else {},
         imports=tuple(claimed.imports.values()),
@@ -183,8 +187,37 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         objects.append(object_for(emit_executor(plan), target))
     pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
     contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
-    trace = Trace.of(steps, title=options.title) if options.keep_trace else None
-    return Model(contents, trace, functions)
+    trace = steps.trace if options.keep_trace else None
+    return Model(contents, trace, partial(lowered_functions, tasks, lowered))
+
+
+def _compiled(
+    tasks: Sequence[KernelTask],
+    options: CompileOptions,
+    steps: ModelSteps,
+    known: list[LoweredKernel],
+    done: Callable[[str], object],
+) -> list[KernelCode]:
+    """Compile kernels. Steps that somebody wants now, and those of passes that are not irkit's, are
+    recorded; other kernels can come from the cache, or from other processes."""
+    apply, target = options.apply, options.target
+    now = options.keep_trace == "now" or not runs_here(apply) or is_recording()
+
+    def lower(task: KernelTask) -> LoweredKernel:
+        if options.keep_trace and (now or not task.is_own):
+            return steps.lower(task, apply)
+        return task.lowered(apply=apply)
+
+    if not now and target.kind != "c":
+        return compile_kernels(tasks, lower, lambda task: done(task.func.name))
+    codes: list[KernelCode] = []
+    for task in tasks:
+        made = lower(task)
+        if target.kind == "c":
+            known.append(made)
+        codes.append(made.code(target))
+        done(task.func.name)
+    return codes
 
 
 def _counted(func: PrimFunc) -> dict[str, Work]:

@@ -25,6 +25,7 @@ from irkit.frontend.onnx import (
     fixed_sizes,
     fixed_values,
     import_onnx,
+    keep_data,
     model_inputs,
     split_model,
     with_inputs,
@@ -60,6 +61,7 @@ def compile_onnx(
             if error.input not in {each.name for each in inputs}:
                 raise
             why = error.message
+    keep_data(model)
     return SpecialisedModel(inputs, specialise, why=why)
 
 
@@ -209,6 +211,7 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
             for name in parts.crossing
         ]
         rest = with_inputs(parts.rest, types)
+        keep_data(rest)
         there = {info.name for info in rest.graph.input}
         shapes = {n: s for n, s in {**self.shapes, **open_shapes}.items() if n in there}
         values = {n: v for n, v in imported.values.items() if n in there}

@@ -8,8 +8,8 @@ grows is a :class:`ChildDied`, with the last :func:`report` of the child.
 
 Reading order: limits, timeout (interrupt Python), tracebacks (cut to what matters), messages
 (between the two sides), child_main (the child's side), fork_server (which forks children, as its
-owner sees it), fork_server_main, child (the parent's side), fork; regex,
-dask_executor (the workers of a cluster).
+owner sees it), fork_server_main, child (the parent's side), fork; worker_forks (a list of work in
+several forks); regex, dask_executor (the workers of a cluster).
 """
 
 from irkit.processes.child import (
@@ -51,4 +51,9 @@ from irkit.processes.timeout import (
 from irkit.processes.tracebacks import (
     dumped_traceback as dumped_traceback,
     traceback_inside as traceback_inside,
+)
+from irkit.processes.worker_forks import (
+    can_fork as can_fork,
+    compile_jobs as compile_jobs,
+    side_by_side as side_by_side,
 )

@@ -15,6 +15,9 @@ code gives. A child forked while a region ran resets the pool. A package is a zi
 compressed; its code is checked before anything is linked, and large weights are mapped.
 """
 
+from irkit.runtime.arenas import (
+    aligned as aligned,
+)
 from irkit.runtime.array_files import (
     named_type as named_type,
     write_arrays as write_arrays,
@@ -24,8 +27,15 @@ from irkit.runtime.c_library import (
     load_library as load_library,
 )
 from irkit.runtime.cache import (
+    SIZE_VARIABLE as SIZE_VARIABLE,
     cache_folder as cache_folder,
+    cached_file as cached_file,
+    most_cached_bytes as most_cached_bytes,
     object_for as object_for,
+    producer as producer,
+    read_cached as read_cached,
+    stored_file as stored_file,
+    write_cached as write_cached,
 )
 from irkit.runtime.deploy import (
     OUTPUT_KINDS as OUTPUT_KINDS,
@@ -65,9 +75,15 @@ from irkit.runtime.numpy_layout import (
 from irkit.runtime.object_loader.imported_functions import (
     imported as imported,
 )
+from irkit.runtime.object_loader.renamed_symbols import (
+    can_rename as can_rename,
+    with_symbols as with_symbols,
+)
 from irkit.runtime.packages import (
     PackageContents as PackageContents,
     PackageReport as PackageReport,
+    read_package as read_package,
+    write_package as write_package,
 )
 from irkit.runtime.pool import (
     has_parallel_loops as has_parallel_loops,

@@ -4,7 +4,7 @@ import ctypes
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -74,14 +74,12 @@ class Model:
     def __init__(
         self,
         contents: PackageContents,
-        trace: Trace | None = None,
-        functions: Sequence[PrimFunc] = (),
+        trace: Callable[[], Trace] | None = None,
+        functions: Callable[[], Sequence[PrimFunc]] = tuple,
     ) -> None:
         self.plan = plan = contents.plan
-        self.functions = tuple(functions)
-        """The lowered kernels by name, if the model was compiled here: what C source is made of."""
         self.target = contents.target
-        self._trace = trace
+        self._make_trace, self._make_functions = trace, functions
         self._params = _aligned_params(contents)
         self._params_at = address_of(self._params)
         # Weights are large: where they were copied, keep only the copy.
@@ -99,11 +97,21 @@ class Model:
         self._names = {spec.name: spec for spec in plan.inputs}.keys()
         self._written = {pair.param: pair for pair in plan.state}
 
+    @cached_property
+    def functions(self) -> tuple[PrimFunc, ...]:
+        """The lowered kernels, if the model was compiled here: what C source is made of."""
+        return tuple(self._make_functions())
+
+    @cached_property
+    def _trace(self) -> Trace | None:
+        return None if self._make_trace is None else self._make_trace()
+
     @property
     def trace(self) -> Trace:
         """Return the steps of the compilation: graph passes, then the phases of each function.
 
-        Raises: IRKitError if the model was loaded from a package, or compiled without a trace.
+        Steps of kernels that were not recorded are taken again, once. Raises: IRKitError if the
+        model was loaded from a package, or compiled without a trace.
         """
         if self._trace is None:
             raise IRKitError(

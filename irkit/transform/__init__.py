@@ -1,7 +1,7 @@
 """The pass machinery, generic in the IR.
 
-Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec and
-sub_pipeline), run, step, verified_last; then registry and trace.
+Reading order: facts, define (with options and spec), order, pipeline (with pipeline_spec,
+sub_pipeline and digests), run, step, verified_last; then registry and trace.
 
 Nothing here knows a node class: a ``Level`` says how one IR is verified, printed and compared. A
 ``Pass`` is equal by function and options, and pickles as ``module:qualname``. Each edit of a
@@ -22,6 +22,12 @@ from irkit.transform.define import (
     Pass as Pass,
     define_pass as define_pass,
     load_pass as load_pass,
+)
+from irkit.transform.digests import (
+    function_digest as function_digest,
+    is_own as is_own,
+    pass_digest as pass_digest,
+    pipeline_digest as pipeline_digest,
 )
 from irkit.transform.facts import (
     Fact as Fact,
@@ -51,6 +57,7 @@ from irkit.transform.run import (
     apply_here as apply_here,
     apply_pass as apply_pass,
     run_steps as run_steps,
+    runs_here as runs_here,
 )
 from irkit.transform.spec import (
     PassSpec as PassSpec,
@@ -89,6 +96,7 @@ from irkit.transform.trace.state_names import (
     levels_by_class as levels_by_class,
 )
 from irkit.transform.trace.trace_folder import (
+    is_recording as is_recording,
     recorded as recorded,
 )
 from irkit.transform.verified_last import (

@@ -119,6 +119,13 @@ def apply_here(attempt: Attempt, recorder: Recorder) -> object:
     return apply_pass(attempt.p, attempt.before, recorder)
 
 
+def runs_here(apply: Apply) -> bool:
+    """Return True if a function runs irkit's own passes as :func:`apply_here` does. One that does
+    more for the passes of others says so by an attribute ``own``, which is what it runs irkit's
+    by."""
+    return getattr(apply, "own", apply) is apply_here
+
+
 def apply_pass(p: AnyPass, ir: _IR, recorder: Recorder) -> _IR:
     """Run a pass under a recorder; an atomic pass counts as one application, number 0."""
     if not p.atomic:

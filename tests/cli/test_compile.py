@@ -23,7 +23,8 @@ def test_a_quiet_compilation_prints_nothing(folder: Path) -> None:
 
 def test_a_table_in_a_file_is_not_cut_off(folder: Path) -> None:
     shape = ("--shape", "data_0=2,8")
-    done = shell("compile", "model.onnx", "-o", "m.irkit", *shape, env={"COLUMNS": "20"})
+    shown = ("--time-passes", *shape)
+    done = shell("compile", "model.onnx", "-o", "m.irkit", *shown, env={"COLUMNS": "20"})
     assert "eliminate-common-subexpressions" in done.stdout
     assert "…" not in done.stdout
     assert "\x1b" not in done.stdout

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irkit.core import Target
+from irkit.core import IRKitError, Target
 from irkit.ir import F32, Buffer, Const, PrimFunc, Store, index
 from irkit.runtime import cache, compile_functions
 from irkit.runtime.cache import cache_folder, object_for
@@ -130,3 +130,21 @@ def test_the_folder_follows_the_conventions_of_the_desktop(
 def test_an_object_from_the_cache_equals_the_compiled_one(folder: Path) -> None:
     text = "define i32 @f() {\n  ret i32 7\n}\n"
     assert object_for(text, LEVEL) == object_for(text, LEVEL)
+
+
+def test_the_files_used_least_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IRKIT_CACHE_BYTES", "40000")
+    for at in range(8):
+        cache.write_cached(f"{at}.kernel", bytes(10_000))
+        os.utime(folder / f"{at}.kernel", (at, at)) if (folder / f"{at}.kernel").exists() else None
+    left = sorted(path.name for path in folder.glob("*.kernel"))
+    assert sum(path.stat().st_size for path in folder.glob("*.kernel")) <= 50_000
+    assert left
+    assert left[-1] == "7.kernel"
+    assert "0.kernel" not in left
+    (folder / "other.txt").write_bytes(bytes(10_000))
+    cache.write_cached("8.kernel", bytes(30_000))
+    assert (folder / "other.txt").exists()  # It is not ours.
+    monkeypatch.setenv("IRKIT_CACHE_BYTES", "much")
+    with pytest.raises(IRKitError, match="IRKIT_CACHE_BYTES is 'much'"):
+        cache.most_cached_bytes()

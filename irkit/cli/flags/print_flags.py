@@ -9,7 +9,7 @@ import msgspec
 from irkit.cli.flags.files import NEW_FILE, NEW_FOLDER
 from irkit.cli.flags.flag_values import Option, Verb, as_value
 from irkit.core import Names, atomic_write, console
-from irkit.debug import StepPrinter, chrome_trace, remarks, time_table
+from irkit.debug import StepPrinter, chrome_trace, function_time_table, remarks, time_table
 from irkit.transform import PassFailed, Step
 
 _OPTIONAL = ("--print-ir-before", "--print-ir-after")
@@ -38,6 +38,20 @@ class PrintFlags(msgspec.Struct, frozen=True):
             self.names,
         )
 
+    @property
+    def wants_steps(self) -> bool:
+        """True if an option asks for something about steps."""
+        asked = (
+            self.print_ir_before,
+            self.print_ir_after,
+            self.print_ir_after_change,
+            self.print_ir_tree_dir,
+            self.time_passes,
+            self.time_passes_json,
+            self.remarks,
+        )
+        return any(asked)
+
     def print_step(self, step: Step) -> None:
         """Print what the options ask for about a step that has just run."""
         self.printer.print_step(step, _write)
@@ -54,6 +68,7 @@ class PrintFlags(msgspec.Struct, frozen=True):
             _write("".join(f"{each}\n" for each in found) or "no pass made a remark\n")
         if self.time_passes:
             console(stderr=True).print(time_table(done))
+            console(stderr=True).print(function_time_table(done))
         if self.time_passes_json is not None:
             with atomic_write(self.time_passes_json) as file:
                 file.write_bytes(chrome_trace(done))
@@ -94,7 +109,9 @@ _OPTIONS: tuple[Option, ...] = (
         metavar="DIR",
         help="Write the IR after each pass to DIR/FUNCTION/STEP_PHASE_PASS.irs.",
     ),
-    click.option("--time-passes", is_flag=True, help="Print a table of the time in passes."),
+    click.option(
+        "--time-passes", is_flag=True, help="Print tables of the time in passes, and by function."
+    ),
     click.option(
         "--time-passes-json",
         type=NEW_FILE,

@@ -27,15 +27,19 @@ def death_watch(report: Callable[[PassFailed], object]) -> Callable[[Apply], App
     """Return a wrapper of functions that run passes in this process: if a pass of a user's ends the
     process, a fork of it calls ``report`` with the failure."""
 
-    def watched(apply: Apply) -> Apply:
-        def run(attempt: Attempt, recorder: Recorder) -> object:
-            if not hasattr(os, "fork") or is_own(attempt.p):
-                return apply(attempt, recorder)
-            return _run(apply, attempt, recorder, report)
+    return lambda apply: _Watched(apply, report)
 
-        return run
 
-    return watched
+class _Watched:
+    """Runs passes by ``own``, and watches those that are not irkit's."""
+
+    def __init__(self, own: Apply, report: Callable[[PassFailed], object]) -> None:
+        self.own, self.report = own, report
+
+    def __call__(self, attempt: Attempt, recorder: Recorder) -> object:
+        if not hasattr(os, "fork") or is_own(attempt.p):
+            return self.own(attempt, recorder)
+        return _run(self.own, attempt, recorder, self.report)
 
 
 def _run(

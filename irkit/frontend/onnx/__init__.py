@@ -1,10 +1,9 @@
 """Import of ONNX models.
 
-Reading order: model_file and encoding_errors (reading a file), schemas and functions (what ONNX
-says of an operator), model_checks (what is refused before the import), importer (inputs and
-outputs), node_walk (the nodes), node_attributes, onnx_node and known (one node, as a converter sees
-it),
-convert, user_converters (those that users register).
+Reading order: model_file, weights_in_file and encoding_errors (reading a file), schemas and
+functions (what ONNX says of an operator), model_checks (what is refused before the import),
+importer (inputs and outputs), node_walk (the nodes), node_attributes, onnx_node and known (one
+node, as a converter sees it), convert, user_converters (those that users register).
 
 Models are untrusted input: what a node asks for is bounded before anything is allocated, an
 attribute that the operator does not have at its version is an error, and external data are read
@@ -31,7 +30,10 @@ from irkit.frontend.onnx.model_checks import (
 )
 from irkit.frontend.onnx.model_file import (
     ModelLike as ModelLike,
+    external_files as external_files,
+    keep_data as keep_data,
     load_model as load_model,
+    opened_model as opened_model,
     tensors_of as tensors_of,
 )
 from irkit.frontend.onnx.model_inputs import (
@@ -54,6 +56,7 @@ from irkit.frontend.onnx.onnx_node import (
     UnknownShape as UnknownShape,
 )
 from irkit.frontend.onnx.user_converters import (
+    asked_for_converters as asked_for_converters,
     load_converter as load_converter,
     register as register,
     unregister as unregister,

@@ -12,7 +12,7 @@ from irkit.frontend.onnx.convert.math import from_bits, to_bits
 from irkit.frontend.onnx.functions import Functions
 from irkit.frontend.onnx.known import KnownArrays
 from irkit.frontend.onnx.model_checks import check_supported, check_well_formed, versions_of
-from irkit.frontend.onnx.model_file import ModelLike, load_model
+from irkit.frontend.onnx.model_file import ModelLike, load_model, opened_model
 from irkit.frontend.onnx.model_inputs import (
     Shapes,
     check_declared,
@@ -60,11 +60,11 @@ def import_onnx(
     Raises: FormatError if the model is damaged; UnsupportedModel with all operators that are
     missing; ImportFailed, DTypeError or ShapeError for a node that is invalid.
     """
-    proto = load_model(model)
-    opsets, functions = check_model(proto)
-    return _Importer(proto, opsets, functions, shapes or {}, values or {}).run(
-        None if counted is None else frozenset(counted)
-    )
+    with opened_model(model) as proto:
+        opsets, functions = check_model(proto)
+        return _Importer(proto, opsets, functions, shapes or {}, values or {}).run(
+            None if counted is None else frozenset(counted)
+        )
 
 
 def check_model(proto: onnx.ModelProto) -> tuple[dict[str, int], Functions]:

@@ -1,16 +1,21 @@
 """ONNX models read from a file, bytes or a ModelProto."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Union
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx.external_data_helper import load_external_data_for_model
+from onnx.external_data_helper import (
+    load_external_data_for_model,
+    load_external_data_for_tensor,
+)
 
 from irkit.core import FormatError
 from irkit.frontend.onnx.encoding_errors import locate_encoding_error
+from irkit.frontend.onnx.weights_in_file import WeightsInFile, keep_weights
 
 ModelLike = Union[str, os.PathLike[str], bytes, onnx.ModelProto]
 
@@ -25,6 +30,49 @@ def load_model(model: ModelLike) -> onnx.ModelProto:
     if not loaded.graph.output:
         raise FormatError(f"{_title(model)} is not an ONNX model: it has no outputs")
     return loaded
+
+
+@contextmanager
+def opened_model(model: ModelLike) -> Generator[onnx.ModelProto]:
+    """Yield a model as ``load_model`` returns it, but for large weights that are in files: those
+    are read when the import asks for them, until the end of the block.
+
+    ``keep_data`` reads those that are needed afterwards. Raises: as ``load_model`` does.
+    """
+    opened = None
+    if isinstance(model, (str, os.PathLike)) and hasattr(os, "preadv"):
+        with suppress(ValueError, OSError, DecodeError):  # Read in the usual way, to say why.
+            opened = WeightsInFile(Path(model))
+    if opened is None:
+        yield load_model(model)
+        return
+    with closing(opened):
+        _refer_to_external(opened, Path(os.fspath(model)))  # pyright: ignore[reportArgumentType] -- it is a path
+        if not opened.model.graph.output:
+            raise FormatError(f"{_title(model)} is not an ONNX model: it has no outputs")
+        yield opened.model
+
+
+def _refer_to_external(opened: WeightsInFile, path: Path) -> None:
+    """Let large weights stay in other files, too, and read the others."""
+    for tensor in tensors_of(opened.model):
+        if tensor.data_location != onnx.TensorProto.EXTERNAL or opened.knows(tensor):
+            continue
+        _check_beside(tensor, path)
+        try:
+            if not opened.refer(tensor, path.parent):
+                load_external_data_for_tensor(tensor, str(path.parent))
+                tensor.data_location = onnx.TensorProto.DEFAULT
+                del tensor.external_data[:]
+        except (onnx.checker.ValidationError, ValueError, OSError) as error:
+            raise FormatError(
+                f"{_title(str(path))} cannot be read as an ONNX model: {error}"
+            ) from error
+
+
+def keep_data(model: onnx.ModelProto) -> None:
+    """Read the weights that a model has left in files, so that it can be used for longer."""
+    keep_weights(tensors_of(model))
 
 
 def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
@@ -48,6 +96,25 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         ) from error
     except (onnx.checker.ValidationError, ValueError, OSError) as error:
         raise FormatError(f"{_title(model)} cannot be read as an ONNX model: {error}") from error
+
+
+def external_files(path: Path) -> list[str]:
+    """Return the files that hold data of a model, relative to its folder, each once.
+
+    Raises: ValueError or OSError if the model cannot be read.
+    """
+    try:
+        loaded = onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+    except DecodeError as error:
+        raise ValueError(str(error)) from error
+    found = (
+        entry.value
+        for tensor in tensors_of(loaded)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL
+        for entry in tensor.external_data
+        if entry.key == "location"
+    )
+    return list(dict.fromkeys(found))
 
 
 def _check_beside(tensor: onnx.TensorProto, path: Path) -> None:

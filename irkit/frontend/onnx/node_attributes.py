@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from irkit.core import IRKitError, Span
+from irkit.frontend.onnx.weights_in_file import weights_of
 
 
 class ImportFailed(IRKitError):
@@ -114,6 +115,12 @@ def to_array(proto: onnx.TensorProto, title: str) -> NDArray[np.generic]:
     Raises: ImportFailed if its data do not fit its shape and type, or are in another file.
     """
     if proto.data_location == onnx.TensorProto.EXTERNAL:
+        try:
+            found = weights_of(proto)
+        except OSError as error:
+            raise ImportFailed(f"{title}: tensor {proto.name!r} cannot be read: {error}") from error
+        if found is not None:
+            return found
         raise ImportFailed(
             f"{title}: the data of tensor {proto.name!r} are in another file",
             hint="Import the model by its path: the file is looked up beside it.",

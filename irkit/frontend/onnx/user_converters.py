@@ -121,6 +121,8 @@ def _place(error: Exception, file: str) -> str:
 
 _registered: dict[tuple[str, str], dict[int, UserConverter]] = {}
 _loaded: list[str] = []
+_asked: list[str] = []
+"""The operators that irkit does not convert itself, as models asked for them."""
 
 
 def register(
@@ -176,6 +178,7 @@ def user_converter(
     Entry points are loaded when the first operator asks that irkit does not convert. Raises:
     IRKitError if one of them cannot be loaded.
     """
+    _asked.append(node.op_type)
     if group not in _loaded:
         for entry in entry_points(group=group):
             load_entry_point(entry)
@@ -184,6 +187,11 @@ def user_converter(
     newest = opsets.get(domain_of(node), 1)
     fitting = [since for since in versions if since <= newest]
     return versions[max(fitting)] if fitting else None
+
+
+def asked_for_converters() -> int:
+    """Return how often an operator was met that only users can convert, or that is a function."""
+    return len(_asked)
 
 
 def load_entry_point(entry: EntryPoint) -> None:

@@ -99,6 +99,7 @@ def _folded(
         factor = scale / np.sqrt(var + attributes(norm).float("epsilon"))
         scaled = (wide[0] * factor.reshape(-1, *(1,) * (weight.ndim - 1))).astype(weight.dtype)
         moved = ((bias - mean) * factor + shift).astype(weight.dtype)
+    scaled.flags.writeable = False  # Nobody else has it, so it need not be copied.
     inner = Builder(names=names)
     w = inner.constant(scaled, name=f"{name}_weight", span=span)
     b = inner.constant(moved, name=f"{name}_bias", span=span)

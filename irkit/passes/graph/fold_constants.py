@@ -62,6 +62,8 @@ def fold_constants(
         left -= max(0, size - held)
         found = op_spec(step.name).evaluate([known[arg].array for arg in step.args], step.attrs)
         assert not isinstance(found, tuple)
+        if found.base is None:  # Nobody else has it, so it need not be copied.
+            found.flags.writeable = False
         known[bind.var] = ArrayData(found)
         return bind.replace(step=Constant(known[bind.var]))
 

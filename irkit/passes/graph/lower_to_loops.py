@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from irkit.autoschedule import Machine, auto_schedule
+from irkit.autoschedule import Machine
 from irkit.core import (
     AttrValue,
     Function,
@@ -63,6 +63,7 @@ from irkit.ir import Buffer, PrimFunc, from_numpy
 from irkit.passes.graph.support.cache_kernels import appended, in_caches
 from irkit.passes.graph.support.loop_states import stored_states
 from irkit.passes.graph.support.scatter_kernels import ScatterShape, scattered
+from irkit.passes.graph.support.scheduled_kernels import scheduled
 from irkit.passes.graph.support.state_kernels import StateChecks, updated_in_place, updates_of
 from irkit.te import Tensor, create_prim_func, placeholder, size_params
 from irkit.topi import STORING, compute_of, concatenate, full, identity
@@ -93,7 +94,7 @@ def lower_to_loops(
     for name, func in mod.functions.items():
         if isinstance(func, GraphFunc):
             changes[name] = _lowered(func, kernels, stored.get(name, ()))
-    return mod.with_functions({**changes, **kernels.made})
+    return mod.with_functions({**changes, **kernels.scheduled()})
 
 
 class _Kernels:
@@ -111,19 +112,25 @@ class _Kernels:
         self._by_hash: dict[str, list[tuple[str, PrimFunc]]] = {}
 
     def name_of(self, func: PrimFunc) -> str:
-        """Return the name of a function that is the same, or else schedule this one, if there is a
-        machine to schedule it for, and return its name."""
+        """Return the name of a function that is the same, or else keep this one under a name."""
         # Looked up before it is scheduled, because scheduling takes most of the time of this pass.
         key = structural_hash(func)
         for name, known in self._by_hash.setdefault(key, []):
             if same(known, func):
                 return name
         name = self.unused(func.name)
-        machine = None if "backend" in dict(func.attrs) else self.machine
-        scheduled = func if machine is None else auto_schedule(func, machine)
-        self.made[name] = scheduled.replace(name=name)
+        self.made[name] = func
         self._by_hash[key].append((name, func))
         return name
+
+    def scheduled(self) -> dict[str, PrimFunc]:
+        """Return all functions by name, scheduled if there is a machine to schedule them for."""
+        made = dict(self.made)
+        if self.machine is not None:
+            names = [name for name, func in made.items() if "backend" not in dict(func.attrs)]
+            funcs = scheduled([made[name] for name in names], self.machine)
+            made |= dict(zip(names, funcs, strict=True))
+        return {name: func.replace(name=name) for name, func in made.items()}
 
     def reading_caches(self, step: Invoke) -> Invoke:
         """Return a call of a loop function that reads its arguments in caches."""

@@ -48,7 +48,7 @@ from irkit.phases.executor.size_checks import check_sizes
 from irkit.phases.executor.stored_tensors import (
     StoredTensor,
     memory_of,
-    parameter_block,
+    parameter_memory,
     stored_tensors,
 )
 from irkit.phases.executor.tensor_specs import (
@@ -62,7 +62,7 @@ from irkit.phases.executor.tensor_specs import (
 
 def make_plan(
     module: IRModule, operators: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-) -> tuple[ExecutorPlan, bytes]:
+) -> tuple[ExecutorPlan, memoryview]:
     """Return the plan of the function ``main``, with a place for every value and the calls in
     order, and the parameters.
 
@@ -73,7 +73,7 @@ def make_plan(
     """
     planner = _ExecutorPlanner(module, operators)
     plan = planner.run()
-    return plan, b"".join(map(parameter_block, planner.data))
+    return plan, parameter_memory(planner.data, plan.param_bytes)
 
 
 def executor_plan(module: IRModule) -> ExecutorPlan:

@@ -46,28 +46,28 @@ def whole_file(path: "str | os.PathLike[str]") -> memoryview:
         raise FormatError(f"package {title} cannot be read: {words}") from error
 
 
-def read_package(path: "str | os.PathLike[str]") -> PackageContents:
+def read_package(path: "str | os.PathLike[str]", *, whole: bool = False) -> PackageContents:
     """Read a package and check that it is complete and fits this machine.
 
     The model is the first that this machine can run. Its parameters are mapped, and compared with
-    their digest if they are small.
+    their digest if they are small, or if the ``whole`` of it is to be compared.
     Raises: FormatError if the file is missing, damaged, of another format, or made for processors
     with features that this one lacks.
     """
-    return contents_of(whole_file(path), repr(os.fspath(path)))
+    return contents_of(whole_file(path), repr(os.fspath(path)), whole=whole)
 
 
-def contents_of(data: bytes | memoryview, title: str) -> PackageContents:
+def contents_of(data: bytes | memoryview, title: str, *, whole: bool = False) -> PackageContents:
     """Read the bytes of a package, which messages call ``title``, and check them in the same way.
 
     Raises: FormatError.
     """
-    whole = memoryview(data)
-    with open_archive(whole, title) as archive:
+    file, most = memoryview(data), len(data) if whole else VERIFIED_PARAMS
+    with open_archive(file, title) as archive:
         manifest = read_manifest(archive, title)
         chosen = _fitting(manifest, title)
         members = {
-            name: _member(archive, whole, name, manifest, title) for name in manifest.members
+            name: _member(archive, file, name, manifest, title, most) for name in manifest.members
         }
         made = [_contents(each, members, title) for each in manifest.models]
     first = made.pop(chosen)
@@ -128,10 +128,15 @@ def _fitting(manifest: Manifest, title: str) -> int:
 
 
 def _member(
-    archive: zipfile.ZipFile, whole: memoryview, name: str, manifest: Manifest, title: str
+    archive: zipfile.ZipFile,
+    whole: memoryview,
+    name: str,
+    manifest: Manifest,
+    title: str,
+    most: int,
 ) -> memoryview:
     data = stored_member(archive, whole, name)
-    is_large = len(data) > VERIFIED_PARAMS and any(v.params == name for v in manifest.models)
+    is_large = len(data) > most and any(v.params == name for v in manifest.models)
     if not is_large and digest_of(data) != manifest.members[name]:
         raise damaged(title, f"{name} has a different checksum")
     return data

@@ -20,6 +20,11 @@ VARIABLE = "IRKIT_TRACE"
 _T = TypeVar("_T")
 
 
+def is_recording() -> bool:
+    """Return True if the environment asks for files of what is compiled."""
+    return bool(os.environ.get(VARIABLE))
+
+
 def recorded(
     steps: Generator[Step, None, _T], levels: Iterable[Level]
 ) -> Generator[Step, None, _T]:

@@ -1,0 +1,216 @@
+"""Compiled models on disk, by the bytes of the model and all that decides how it is compiled.
+
+A model is stored as the package that ``save`` writes, with its parameters, if it is compiled for
+all calls, and irkit's own converters and passes, or passes with a digest, made it. Its trace is
+made by compiling it again, when somebody asks for it.
+"""
+
+import hashlib
+import mmap
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from irkit.autoschedule import ERRORS
+from irkit.core import FormatError, IRKitError, own_sources
+from irkit.phases.compile_module import CompileOptions
+from irkit.phases.executor.state_names import StateNames
+from irkit.phases.schedule_choice import machine_of
+from irkit.runtime import (
+    Model,
+    PackageContents,
+    cache_folder,
+    cached_file,
+    most_cached_bytes,
+    producer,
+    read_package,
+    stored_file,
+    write_package,
+)
+from irkit.transform import is_recording, pipeline_digest, runs_here
+
+if TYPE_CHECKING:
+    from irkit.frontend.onnx import ModelLike, Shapes
+
+_LOCATION = b"location"
+"""A word that each model contains whose weights are in other files."""
+
+
+class ModelRequest(msgspec.Struct, frozen=True, eq=False):
+    """A model of ONNX, and how it is to be compiled."""
+
+    model: "ModelLike"
+    shapes: "Shapes"
+    values: Mapping[str, ArrayLike]
+    state: StateNames
+    options: CompileOptions
+
+    def key(self) -> str | None:
+        """Return the name under which the compiled model is kept; None if it is not."""
+        options = self.options
+        digests = [
+            pipeline_digest(each)
+            for each in (options.graph_pipeline, options.pipeline, options.legalize)
+        ]
+        is_kept = (
+            cache_folder() is not None
+            and options.keep_trace != "now"
+            and options.target.kind != "c"
+            and not options.backends
+            and runs_here(options.apply)
+            and not is_recording()
+        )
+        source = self.source() if is_kept and None not in digests else None
+        if source is None:
+            return None
+        machine = machine_of(options.machine, options.target)
+        parts = (
+            source,
+            *_sorted((name, list(shape)) for name, shape in self.shapes.items()),
+            *_sorted((name, _array_digest(value)) for name, value in self.values.items()),
+            *_sorted(self.state.items()),
+            *map(str, digests),
+            *(str(getattr(options.target, name)) for name in options.target.__struct_fields__),
+            str(options.verify),
+            str(options.schedule),
+            str(machine.settings),
+            str(options.memory_limit),
+            *_sorted(options.records.traces.items()),
+            os.environ.get(ERRORS, ""),
+            _versions(),
+        )
+        return _digest(part.encode("utf-8", "surrogatepass") for part in parts)
+
+    def source(self) -> str | None:
+        """Return a digest of the bytes of the model and of the files it refers to; None if they
+        cannot be read."""
+        model = self.model
+        try:
+            if isinstance(model, (str, os.PathLike)):
+                return _digest(_file_parts(Path(model)))
+            data = (
+                model if isinstance(model, bytes) else model.SerializeToString(deterministic=True)
+            )
+            return _digest([data])
+        except (OSError, ValueError):  # The import says what is wrong.
+            return None
+
+
+def _file_parts(path: Path) -> Iterable[bytes | mmap.mmap]:
+    yield from _mapped(path)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        if whole.find(_LOCATION) < 0:
+            return
+    from irkit.frontend.onnx import external_files
+
+    for other in external_files(path):
+        yield str(other).encode()
+        yield from _mapped(path.parent / other)
+
+
+def _mapped(path: Path) -> Iterable[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        yield whole
+
+
+def _sorted(items: Iterable[tuple[str, object]]) -> list[str]:
+    return [repr(item) for item in sorted(items, key=lambda item: item[0])]
+
+
+def _array_digest(value: ArrayLike) -> str:
+    array = np.ascontiguousarray(value)
+    data = array.tobytes()
+    return f"{array.dtype.str} {array.shape} {hashlib.sha256(data).hexdigest()}"
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+@cache
+def _versions() -> str:
+    names = ("irkit", "numpy", "onnx", "ml_dtypes")
+    found = [f"{name} {version(name)}" for name in names]
+    return " ".join([*found, str(own_sources()), producer().decode(), platform.python_version()])
+
+
+def compiled_or_kept(request: ModelRequest, compile_now: Callable[[ModelRequest], Model]) -> Model:
+    """Return the model of a request: the one that is kept, or one that is compiled, and kept."""
+    key = request.key()
+    if key is None:
+        return compile_now(request)
+    kept = _kept(key)
+    if kept is not None:
+        again = _Again(request, key, compile_now)
+        trace = again.trace if request.options.keep_trace else None
+        return Model(kept, trace, again.functions)
+    from irkit.frontend.onnx import asked_for_converters
+
+    asked = asked_for_converters()
+    made = compile_now(request)
+    if type(made) is Model and asked_for_converters() == asked:
+        _keep(key, made.contents)
+    return made
+
+
+class _Again:
+    """What a kept model lacks, from compiling it again when it is asked for."""
+
+    def __init__(
+        self,
+        request: ModelRequest,
+        key: str,
+        compile_now: Callable[[ModelRequest], Model],
+    ) -> None:
+        self._request, self._key, self._compile = request, key, compile_now
+        self._made: Model | None = None
+
+    def trace(self) -> Any:
+        return self._model().trace
+
+    def functions(self) -> Any:
+        return self._model().functions
+
+    def _model(self) -> Model:
+        if self._made is None:
+            if self._request.key() != self._key:
+                raise IRKitError(
+                    "the model was taken from the cache, and its source has changed since: its "
+                    "steps can no longer be made",
+                    hint='Compile it with keep_trace="now".',
+                )
+            self._made = self._compile(self._request)
+        return self._made
+
+
+def _kept(key: str) -> PackageContents | None:
+    path = cached_file(f"{key}.model")
+    if path is None:
+        return None
+    try:
+        return read_package(path, whole=True)
+    except FormatError:
+        return None
+
+
+def _keep(key: str, contents: PackageContents) -> None:
+    folder = cache_folder()
+    if folder is None or len(contents.params) > most_cached_bytes() // 2:
+        return
+    with suppress(OSError):  # A full disk is not an error.
+        path = folder / f"{key}.model"
+        write_package(path, contents)
+        stored_file(path)

@@ -1,0 +1,173 @@
+"""A compiled model is found again by its content, and by all that decides how it is compiled."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import irkit
+from irkit.autoschedule import Machine
+from irkit.core import IRKitError, Target
+from irkit.ir import PrimFunc
+from irkit.phases import DEFAULT, GRAPH, model_cache
+from irkit.phases.kernels.kernel_cache import KERNELS
+from irkit.transform import define_pass
+
+TEXT = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[4, 8] x) => (float[4, 8] y)
+<float[8] w = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0}> { s = Add(x, w)  y = Relu(s) }
+"""
+X = np.linspace(-9, 9, 32, dtype=np.float32).reshape(4, 8)
+
+
+def proto(change: str = "7.0") -> onnx.ModelProto:
+    return onnx.parser.parse_model(TEXT.replace("7.0", change))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache."""
+    monkeypatch.setenv("IRKIT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("IRKIT_CACHE", "1")
+    KERNELS.clear()
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The modules that are compiled, by their text."""
+    found: list[str] = []
+    # The package has a function of that name.
+    compiling = sys.modules["irkit.phases.compile"]
+    inner: Any = vars(compiling)["compile_module"]
+
+    def compiled(module: Any, options: Any) -> Any:
+        found.append(module.script())
+        return inner(module, options)
+
+    monkeypatch.setattr(compiling, "compile_module", compiled)
+    return found
+
+
+def expected(w7: float = 7.0) -> Any:
+    return np.maximum(X + np.array([1, 2, 3, 4, 5, 6, w7, 8], np.float32), 0)
+
+
+def test_the_second_time_nothing_is_compiled(made: list[str], tmp_path: Path) -> None:
+    first = irkit.compile(proto())
+    again = irkit.compile(proto())
+    assert len(made) == 1
+    np.testing.assert_array_equal(again.run({"x": X})["y"], expected())
+    assert again.contents == first.contents
+    # As a file or as bytes it has other bytes, perhaps, but the same content.
+    onnx.save(proto(), tmp_path / "m.onnx")
+    for given in (tmp_path / "m.onnx", str(tmp_path / "m.onnx"), proto().SerializeToString()):
+        np.testing.assert_array_equal(irkit.compile(given).run({"x": X})["y"], expected())
+    assert len(made) <= 2
+
+
+def test_another_weight_is_another_model(made: list[str]) -> None:
+    irkit.compile(proto())
+    np.testing.assert_array_equal(irkit.compile(proto("70.0")).run({"x": X})["y"], expected(70))
+    assert len(made) == 2
+
+
+@define_pass
+def stamp(func: PrimFunc, *, number: int = 0) -> PrimFunc:
+    """Leave a mark."""
+    return func.replace(attrs=(*func.attrs, (f"stamp_{number}", number)))
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "a graph pass less": {"graph_pipeline": GRAPH.without("fold-scales")},
+    "a pass less": {"pipeline": DEFAULT.without("hoist-if-then-else")},
+    "a pass more": {"pipeline": DEFAULT.insert(stamp, phase=3)},
+    "its option": {"pipeline": DEFAULT.insert(stamp.using(number=2), phase=3)},
+    "a target": {"target": Target(opt_level=1)},
+    "no verification": {"verify": False},
+    "another machine": {"machine": Machine.with_vectors(16)},
+    "no schedule": {"schedule": "none"},
+    "a limit": {"memory_limit": 1 << 20},
+    "state": {"state": {"x": "y"}},
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_decides_the_model_is_in_the_key(what: str, made: list[str]) -> None:
+    irkit.compile(proto())
+    for _ in range(2):
+        irkit.compile(proto(), **OTHERS[what])
+    assert len(made) == 2
+
+
+def test_versions_are_in_the_key(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    irkit.compile(proto())
+    monkeypatch.setattr(model_cache, "_versions", lambda: "another irkit")
+    irkit.compile(proto())
+    assert len(made) == 2
+
+
+def test_external_data_are_in_the_key(made: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+
+    def save(change: str) -> None:
+        (tmp_path / "m.data").unlink(missing_ok=True)
+        onnx.save(
+            proto(change),
+            path,
+            save_as_external_data=True,
+            location="m.data",
+            size_threshold=0,
+        )
+
+    for change, count in (("7.0", 1), ("7.0", 1), ("70.0", 2)):
+        save(change)
+        found = irkit.compile(path).run({"x": X})["y"]
+        np.testing.assert_array_equal(found, expected(float(change)))
+        assert len(made) == count
+
+
+@pytest.mark.parametrize("harm", ["cut", "weight"])
+def test_damaged_files_count_as_missing(harm: str, made: list[str], folder: Path) -> None:
+    irkit.compile(proto())
+    (path,) = folder.glob("*.model")
+    data = bytearray(path.read_bytes())
+    if harm == "cut":
+        del data[-100:]
+    else:
+        at = data.index(np.array([7.0, 8.0], np.float32).tobytes())
+        data[at] ^= 1
+    path.write_bytes(bytes(data))
+    np.testing.assert_array_equal(irkit.compile(proto()).run({"x": X})["y"], expected())
+    assert len(made) == 2
+
+
+def test_a_trace_is_made_when_it_is_asked_for(made: list[str], tmp_path: Path) -> None:
+    now = irkit.compile(proto(), keep_trace="now")
+    path = tmp_path / "m.onnx"
+    onnx.save(proto(), path)
+    irkit.compile(path)
+    kept = irkit.compile(path)
+    count = len(made)
+    assert [step.scripts() for step in kept.trace] == [step.scripts() for step in now.trace]
+    assert len(made) == count + 1
+    changed = irkit.compile(path)
+    onnx.save(proto("70.0"), path)
+    with pytest.raises(IRKitError, match="its source has changed since"):
+        _ = changed.trace
+    with pytest.raises(IRKitError, match="no trace"):
+        _ = irkit.compile(proto(), keep_trace=False).trace
+
+
+@pytest.mark.parametrize("state", ["0", "memory"])
+def test_the_cache_can_be_off(
+    state: str, made: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRKIT_CACHE", state)
+    irkit.compile(proto())
+    irkit.compile(proto())
+    assert len(made) == 2
+    assert not folder.exists()
