@@ -118,6 +118,10 @@ from irkit.graph.ops.packed_weights import (
     packed as packed,
     unpacked as unpacked,
 )
+from irkit.graph.ops.panels import (
+    in_panels as in_panels,
+    out_of_panels as out_of_panels,
+)
 from irkit.graph.patterns.graph_facts import (
     GraphFacts as GraphFacts,
 )

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -10,7 +11,7 @@ from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc, is_unscheduled
-from irkit.passes.graph import lower_to_loops
+from irkit.passes.graph import lower_to_loops, pack_panels
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
 from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
@@ -106,16 +107,24 @@ def with_auto_schedule(
 
 
 def for_machine(
-    graph_pipeline: Pipeline, machine: Machine, schedule: ScheduleChoice = "auto"
+    graph_pipeline: Pipeline,
+    machine: Machine,
+    schedule: ScheduleChoice = "auto",
+    *,
+    layouts: ScheduleChoice | None = None,
 ) -> Pipeline:
     """Return a pipeline over graphs whose kernels are scheduled for a machine, or not at all.
 
-    Options that the pipeline sets stay.
+    Constants are laid out for the machine if the kernels are scheduled, or as ``layouts`` says:
+    kernels that are scheduled later need the same. Options that the pipeline sets stay.
     """
     common = Machine.with_vectors(machine.vector_bytes)
     wanted: dict[str, object] = {"vector_bytes": machine.vector_bytes}
     if machine != common:
         wanted["machine"] = machine.settings
+    sizes = dict(wanted)
+    if (schedule if layouts is None else layouts) == "auto":
+        graph_pipeline = _with_layouts(graph_pipeline, sizes)
     if schedule == "none":
         wanted = {"schedule": schedule}
     for _, p in graph_pipeline.placed:
@@ -123,6 +132,18 @@ def for_machine(
             options = {key: value for key, value in wanted.items() if key not in p.options}
             if options:
                 graph_pipeline = graph_pipeline.replace(p.name, p.using(**options))
+    return graph_pipeline
+
+
+def _with_layouts(graph_pipeline: Pipeline, sizes: Mapping[str, object]) -> Pipeline:
+    """Return a pipeline whose pass that packs constants does so for the sizes of a machine, unless
+    the pipeline sets the sizes that kernels are scheduled for."""
+    placed = [p for _, p in graph_pipeline.placed]
+    if any(p.name == lower_to_loops.name and "vector_bytes" in p.options for p in placed):
+        return graph_pipeline
+    for p in placed:
+        if p.name == pack_panels.name and p.options.get("vector_bytes") == 0:
+            graph_pipeline = graph_pipeline.replace(p.name, p.using(**sizes))
     return graph_pipeline
 
 

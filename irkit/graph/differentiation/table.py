@@ -37,7 +37,9 @@ NOT_DIFFERENTIABLE: dict[str, str] = {
     **dict.fromkeys(("shift_left", "shift_right"), _BITS),
     **dict.fromkeys(("argmax", "argmin"), _PLACE),
     **dict.fromkeys(("conv_integer", "matmul_integer"), _INTEGERS),
+    "matmul_panels": "panels are for inference; differentiate the product of the matrix",
     "matmul_4bit": "weights packed in 4 bits are for inference; train them unpacked",
 }
-"""Operators that no gradient passes, with the reason. All but ``matmul_4bit`` return no floats, so
-nothing that a float depends on smoothly goes through them."""
+"""Operators that no gradient passes, with the reason. All but ``matmul_4bit`` and
+``matmul_panels`` return no floats, so nothing that a float depends on smoothly goes through
+them."""

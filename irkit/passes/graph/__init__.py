@@ -2,8 +2,8 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops,
-lower_to_loops, plan_memory.
+multiply_few_rows, pack_panels, eliminate_common_nodes, eliminate_dead_nodes; outline_branches,
+fuse_ops, lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.eliminate_common_nodes import (
@@ -44,6 +44,9 @@ from irkit.passes.graph.multiply_few_rows import (
 )
 from irkit.passes.graph.outline_branches import (
     outline_branches as outline_branches,
+)
+from irkit.passes.graph.pack_panels import (
+    pack_panels as pack_panels,
 )
 from irkit.passes.graph.pack_weights import (
     pack_weights as pack_weights,

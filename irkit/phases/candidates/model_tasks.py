@@ -26,7 +26,7 @@ def model_tasks(
     Raises: IRKitError if there is no such graph function.
     """
     machine = machine_of("host", Target())
-    lowered = for_machine(GRAPH, machine, "none").run(module)
+    lowered = for_machine(GRAPH, machine, "none", layouts="auto").run(module)
     main = lowered["main"]
     if not isinstance(main, GraphFunc):
         raise IRKitError("the module has no graph function 'main'")

@@ -89,6 +89,7 @@ WRONG = [
     ("logical_and", ["2", "2"], {}, "argument a must be bool, found f32"),
     ("lrn", ["1,2"], {}, "lrn needs the attribute 'size'"),
     ("relu", ["1"], {"slope": 1}, "relu has no attribute 'slope'; it has: none"),
+    ("matmul_panels", ["2,3", "2,3,4"], {"columns": 9}, "argument b must have 3 along axis 0"),
     ("conv", ["1,3,8,8", "4,3,3,3"], {"groups": 1.5}, "attribute groups must be a number (int)"),
 ]
 
@@ -114,6 +115,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "matmul": ([IMAGE, IMAGE], {}),
     "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
     "matmul_4bit": ([IMAGE, BYTES[0, 0, :2], np.ones((2, 4), "f")], {"block": 2}),
+    "matmul_panels": ([IMAGE, floats(2, 4, 3)], {"columns": 5}),
     "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),
     "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),

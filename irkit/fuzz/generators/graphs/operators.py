@@ -9,6 +9,7 @@ from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
 from irkit.fuzz.generators.graphs.narrow_products import (
     integer_product,
     packed_product,
+    panel_product,
     window,
 )
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
@@ -362,7 +363,7 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("argmax", "argmin"), arg),
     **dict.fromkeys(("conv_integer", "matmul_integer"), integer_product),
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
-    **{"matmul_4bit": packed_product},
+    **{"matmul_4bit": packed_product, "matmul_panels": panel_product},
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},
