@@ -105,7 +105,7 @@ def measure(name: str, folder: Path) -> str:
         "OpenVINO": _openvino(path, feeds),
     }
     contestants = [_repeated(run, calls) for run in (lambda: model.run(feeds), *runs.values())]
-    times = in_turn(*contestants, repeats=30)
+    times = in_turn(*contestants, repeats=30, pause=0.02 if THREADS > 1 else 0.0)
     ours, *peers = ((median / calls, ratio) for median, ratio in times)
     _check(model.run(feeds), runs["ONNX Runtime"]())
     beside = ", ".join(
