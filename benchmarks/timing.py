@@ -38,9 +38,11 @@ def paired(
 
 
 def in_turn(
-    ours: Thunk, *peers: Thunk, repeats: int = 30, warm: int = 3
+    ours: Thunk, *peers: Thunk, repeats: int = 30, warm: int = 3, pause: float = 0.0
 ) -> list[tuple[float, float]]:
     """Time several things in turn; return for each its median and the median of ours / it.
+
+    ``pause`` comes before each: threads that wait for the next call of a peer may keep a core busy.
 
     Units: seconds, and a ratio.
     """
@@ -48,7 +50,13 @@ def in_turn(
     for _ in range(warm):
         for run in runs:
             run()
-    rounds = [[once(run) for run in runs] for _ in range(repeats)]
+
+    def timed(run: Thunk) -> float:
+        if pause:
+            time.sleep(pause)
+        return once(run)
+
+    rounds = [[timed(run) for run in runs] for _ in range(repeats)]
     return [
         (
             statistics.median(times[which] for times in rounds),

@@ -1,7 +1,8 @@
-"""Networks as ONNX models with open dimensions, made of small random weights."""
+"""Networks as ONNX models with open dimensions, made of small random weights, and the same at one
+size."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,18 @@ class Net:
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
         return onnx.shape_inference.infer_shapes(made)
 
+    def at(self, **size: int) -> "Net":
+        """Make the sizes that have names numbers; return the net."""
+
+        def known(dim: Any) -> int:
+            return dim if isinstance(dim, int) else size[dim.split()[0]]
+
+        self.inputs = [
+            (name, kind, tuple(map(known, shape)), below)
+            for name, kind, shape, below in self.inputs
+        ]
+        return self
+
     def feeds(self, size: dict[str, int]) -> dict[str, Any]:
         """Draw inputs of a size."""
         made: dict[str, Any] = {}
@@ -81,12 +94,14 @@ class Net:
         return made
 
 
-def mlp() -> Net:
+def mlp(*widths: int) -> Net:
+    """Fully connected layers; 784-256-256-10 if no widths are given."""
+    widths = widths or (784, 256, 256, 10)
     net = Net([{"batch": n} for n in (1, 4, 17, 64)])
-    x = net.input("x", "batch in 1..64", 784)
-    for before, after in ((784, 256), (256, 256), (256, 10)):
+    x = net.input("x", "batch in 1..64", widths[0])
+    for at, (before, after) in enumerate(pairwise(widths), 2):
         x = net.op("Gemm", x, net.weight(before, after), net.weight(after))
-        x = net.op("Relu", x) if after != 10 else x
+        x = net.op("Relu", x) if at < len(widths) else x
     net.outputs = [net.op("Softmax", x, axis=1)]
     return net
 

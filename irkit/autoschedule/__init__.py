@@ -33,6 +33,7 @@ from irkit.autoschedule.products import (
     Panels as Panels,
     apply_plan as apply_plan,
     cycles_of as cycles_of,
+    panel_width as panel_width,
     plan_of as plan_of,
     product_of as product_of,
     tiled_product as tiled_product,

@@ -127,6 +127,10 @@ from irkit.graph.ops.packed_weights import (
     packed as packed,
     unpacked as unpacked,
 )
+from irkit.graph.ops.panels import (
+    in_panels as in_panels,
+    out_of_panels as out_of_panels,
+)
 from irkit.graph.ops.winograd import (
     winograd_filters as winograd_filters,
 )

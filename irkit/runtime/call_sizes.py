@@ -32,7 +32,7 @@ class CallSizes:
         self.address = address_of(table)
         self._numbers = numbers = [*table.tolist(), *program.constants]
         self.arena_bytes, self.memory = numbers[program.arena_bytes], numbers[program.memory]
-        self._layouts = [
+        self.layouts = [
             (tuple([numbers[at] for at in places]), dtype) for places, dtype in program.layouts
         ]
 
@@ -69,7 +69,7 @@ class CallSizes:
 
     def new_outputs(self) -> list[NDArray[Any]]:
         """Return new memory for each output."""
-        return [np.empty(shape, dtype) for shape, dtype in self._layouts]
+        return [np.empty(shape, dtype) for shape, dtype in self.layouts]
 
 
 class SizeProgram:
@@ -119,6 +119,10 @@ class SizeProgram:
         self.constants.append(size)
         return max(1, len(self.index)) + len(self.constants) - 1
 
+    def known(self, shapes: tuple[tuple[int, ...], ...]) -> CallSizes | None:
+        """Return the sizes of a call with inputs of these shapes if they are kept."""
+        return self._kept.get(shapes)
+
     def of(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
         """Return the sizes of a call with these inputs, whose ranks are those declared.
 
@@ -126,7 +130,7 @@ class SizeProgram:
         input of another shape, or sizes that need too much memory.
         """
         shapes = tuple([array.shape for array in arrays])
-        found = self._kept.get(shapes)  # These shapes have passed all checks.
+        found = self.known(shapes)  # These shapes have passed all checks.
         if found is None:
             found = self._checked(arrays)
             with self._lock:

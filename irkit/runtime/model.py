@@ -51,6 +51,7 @@ from irkit.runtime.packages import (
 from irkit.runtime.pool import link, num_threads
 from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.profiles.timed_calls import Addresses, TimedCalls, timed
+from irkit.runtime.quick_call import FailedRun, QuickCalls
 from irkit.transform import Trace
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Model:
         )
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
+        self._quick = QuickCalls(plan, self._run, self._params_at, self._sizes, self._arenas)
         self._state = {pair.result: plan.inputs[pair.param].name for pair in plan.state}
         self._names = {spec.name: spec for spec in plan.inputs}.keys()
         self._written = {pair.param: pair for pair in plan.state}
@@ -155,6 +157,18 @@ class Model:
         and DTypeError (a TypeError), all before anything is run; IRKitError if the model is for
         another machine.
         """
+        try:
+            found = self._quick(inputs, out)
+        except FailedRun as failed:
+            status, sizes = failed.status, failed.sizes
+        else:
+            return self._run_checked(inputs, out) if found is None else found
+        return self._fail(status, sizes)
+
+    def _run_checked(
+        self, inputs: Mapping[str, ArrayLike | Cache], out: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """Check all inputs in full, and compute the outputs."""
         arrays = self._check_inputs(inputs)
         sizes = self._sizes.of(arrays)
         direct, later = self._apart_measured(out)
@@ -174,7 +188,7 @@ class Model:
                 _table(arrays),
                 _table(results),
                 self._params_at,
-                address_of(arena),
+                arena.address,
                 sizes.address,
             )
         finally:
@@ -216,7 +230,7 @@ class Model:
                 "input": [array.ctypes.data for array in arrays],
                 "output": [array.ctypes.data for array in results],
                 "param": self._params.ctypes.data,
-                "arena": arena.ctypes.data,
+                "arena": arena.address,
             }
             library = self._link(symbols)
             calls = TimedCalls(self.plan, library, addresses, sizes)

@@ -1,7 +1,8 @@
 """Operators as tensor expressions, one file for each family.
 
-Reading order: extents; elementwise, broadcast, reduction, linear, shape, index, nn (each operator
-is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph IR).
+Reading order: extents; elementwise, broadcast, reduction, linear, panels, shape, index, nn (each
+operator is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph
+IR).
 
 Nothing is scheduled here: ``irkit.autoschedule`` does that. Padding is a stage of its own,
 and floats of 16 bits gather in f32.
@@ -107,6 +108,9 @@ from irkit.topi.nn import (
     max_pool_with_indices as max_pool_with_indices,
     relu as relu,
     softmax as softmax,
+)
+from irkit.topi.panels import (
+    matmul_panels as matmul_panels,
 )
 from irkit.topi.reduction import (
     argmax as argmax,

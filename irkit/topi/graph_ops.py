@@ -16,6 +16,7 @@ from irkit.topi import (
     linear,
     nn,
     packed_weights,
+    panels,
     reduction,
     shape,
 )
@@ -167,6 +168,7 @@ RULES: dict[str, Rule] = {
     "lrn": _lrn,
     "matmul": _plain(linear.matmul),
     "matmul_4bit": lambda args, o: packed_weights.matmul_4bit(*args, block=o.int("block")),
+    "matmul_panels": lambda args, o: panels.matmul_panels(*args, columns=o.int("columns")),
     "matmul_integer": lambda args, o: linear.matmul(*args, out_dtype="i32"),
     "max": _reduction(reduction.max),
     "max_pool": _max_pool,

@@ -36,8 +36,8 @@ def test_every_call_is_measured_in_every_run_and_in_order(model: Model) -> None:
 def test_a_kernel_has_the_operators_that_were_fused_into_it(model: Model) -> None:
     profile = model.profile({"x": some_input()}, runs=1)
     assert [call.operators for call in profile.calls] == [
-        ("matmul", "relu"),
-        ("matmul",),
+        ("matmul_panels", "relu"),
+        ("matmul_panels",),
         ("softmax",),
     ]
 
@@ -81,7 +81,7 @@ def test_the_table_lists_kernels_with_the_slowest_first(model: Model) -> None:
     assert [row.split()[5] for row in rows] == [row.kernel for row in profile.kernels]
     shown = [float(row.split()[0]) for row in rows]
     assert shown == sorted(shown, reverse=True)
-    assert any(row.endswith("matmul + relu") for row in rows)
+    assert any(row.endswith("matmul_panels + relu") for row in rows)
     assert whole.split()[1] == "100.0"
     assert foot.startswith("median of 3 runs on ")
 
@@ -93,7 +93,7 @@ def test_json_has_kernels_and_every_run(model: Model) -> None:
     for row, one in zip(found["kernels"], profile.kernels, strict=True):
         assert row["gflops"] == one.gflops
         assert row["work"]["flops"] == model.plan.work[one.kernel].flops * one.calls
-    assert found["calls"][0]["operators"] == ["matmul", "relu"]
+    assert found["calls"][0]["operators"] == ["matmul_panels", "relu"]
     assert all(len(call["seconds"]) == RUNS for call in found["calls"])
 
 

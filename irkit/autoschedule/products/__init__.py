@@ -3,9 +3,12 @@
 Reading order: recognise (which loops are a product), plan (the sizes of tiles and panels, by closed
 formulas), variants (a few plans for a number of rows that is not constant), packed_operands and
 marks (what plans share), panels, deep_panels and dots (a plan as schedule primitives),
-schedule_product.
+schedule_product; panel_width (how to lay out a matrix for a plan).
 """
 
+from irkit.autoschedule.products.panel_width import (
+    panel_width as panel_width,
+)
 from irkit.autoschedule.products.plan import (
     Dots as Dots,
     Panels as Panels,

@@ -98,11 +98,13 @@ def plan_of(product: MatrixProduct, machine: Machine) -> Choice | None:
 
 def plans_of(product: MatrixProduct, machine: Machine) -> list[Choice]:
     """List the plans that fit a machine's registers."""
+    if product.panel:
+        return [(product, plan) for plan in panels_of(product, machine)]
     # Lanes along any number of rows need a padded copy of the result, which the stages after the
     # product cannot be computed in.
     turned = None if product.has_open_rows else product.turned()
     ways = [product] if turned is None else [product, turned]
-    found: list[Choice] = [(way, plan) for way in ways for plan in _panels(way, machine)]
+    found: list[Choice] = [(way, plan) for way in ways for plan in panels_of(way, machine)]
     if product.has_open_steps and product.rows is not None:
         return found  # Vectors of steps could only be padded in a copy.
     return found + [(product, plan) for plan in _dots(product, machine)]
@@ -120,7 +122,8 @@ def _lanes(product: MatrixProduct, machine: Machine) -> int:
     return max(1, machine.vector_bytes // product.store.buffer.dtype.bytes)
 
 
-def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
+def panels_of(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
+    """List the plans of panels that fit a machine's registers, and the panels in memory."""
     rows, columns, steps = product.sizes
     shared = product.tall.load.buffer is product.wide.load.buffer
     lanes = min(_lanes(product, machine), 1 << (columns - 1).bit_length())
@@ -130,10 +133,13 @@ def _panels(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
     by_rows = steps <= _FEW_STEPS and rows > 1 and not product.is_turned
     # Without registers for masks, a mask takes one of the few for vectors, and stores are slow.
     masked = not machine.has_masks and not product.is_open
+    panel = product.panel
     for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
+        if panel and panel % (vectors * lanes):
+            continue
         most = (machine.vector_registers - 1 - vectors) // vectors
         for height in range(min(rows, most), 0, -1):
-            for packed in (True,) if strided else (False, True):
+            for packed in (True,) if strided else (False,) if panel else (False, True):
                 for stacked in (False, True) if stackable else (False,):
                     if shared and (packed or stacked):
                         continue

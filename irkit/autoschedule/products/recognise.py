@@ -6,7 +6,20 @@ import msgspec
 
 from irkit.autoschedule.structure import Estimates, estimate, spatial_axes
 from irkit.core import walk
-from irkit.ir import Add, Axis, Block, Expr, Load, Mul, Store, Var, as_int, is_const
+from irkit.ir import (
+    Add,
+    Axis,
+    Block,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Load,
+    Mul,
+    Store,
+    Var,
+    as_int,
+    is_const,
+)
 from irkit.schedule import only_store, variables
 
 
@@ -25,7 +38,22 @@ class Factor(msgspec.Struct, frozen=True):
 
     def is_contiguous_along(self, axis: Axis) -> bool:
         """Return True if neighbours along an axis are neighbours in memory."""
-        return self.load.buffer.strides is None and self._last_index() is axis.var
+        if self.load.buffer.strides is not None:
+            return False
+        return self._last_index() is axis.var or self.panel_of(axis) > 1
+
+    def panel_of(self, axis: Axis) -> int:
+        """Return how many neighbours along an axis lie together in a panel: the last index is the
+        axis modulo that number, and another one the quotient. 0 if there are no panels."""
+        last, width = self.load.indices[-1], as_int(self.load.buffer.shape[-1])
+        if width is None or self.load.buffer.strides is not None:
+            return 0
+        return width if _is_part(last, FloorMod, axis, width) and self._has(axis, width) else 0
+
+    def _has(self, axis: Axis, width: int) -> bool:
+        """Return True if one index is the number of the panel, and no other one moves with it."""
+        moving = [index for index in self.load.indices[:-1] if axis.var in variables(index)]
+        return len(moving) == 1 and _is_part(moving[0], FloorDiv, axis, width)
 
     def _last_index(self) -> Expr | None:
         pairs = zip(self.load.indices, self.load.buffer.shape, strict=True)
@@ -73,6 +101,11 @@ class MatrixProduct(msgspec.Struct, frozen=True):
         )
 
     @property
+    def panel(self) -> int:
+        """The width of the panels in which the columns lie in memory; 0 if they do not."""
+        return self.wide.panel_of(self.columns)
+
+    @property
     def is_open(self) -> bool:
         """True if an extent is not constant."""
         return any(as_int(axis.extent) is None for axis in self.block.axes)
@@ -102,6 +135,10 @@ class MatrixProduct(msgspec.Struct, frozen=True):
         return estimate(axis.extent, self.estimates) or 1
 
 
+def _is_part(index: Expr, kind: type[FloorDiv | FloorMod], axis: Axis, width: int) -> bool:
+    return isinstance(index, kind) and index.a is axis.var and as_int(index.b) == width
+
+
 def product_of(block: Block, estimates: Estimates) -> MatrixProduct | None:
     """Return the product that a block computes; None if it computes anything else, or if an extent
     is neither constant nor estimated."""
@@ -123,7 +160,7 @@ def product_of(block: Block, estimates: Estimates) -> MatrixProduct | None:
     tall = [each for each in factors if not each.depends_on(columns)]
     if len(wide) != 1 or not all(each.depends_on(steps[0]) for each in factors):
         return None
-    if not _is_plain(wide[0], block) or not _is_plain(tall[0], block):
+    if not _is_plain(wide[0], block, columns) or not _is_plain(tall[0], block):
         return None
     free = [axis for axis in spatial if not wide[0].depends_on(axis) and axis is not columns]
     free = [axis for axis in free if tall[0].depends_on(axis) and not is_const(axis.extent, 1)]
@@ -161,9 +198,13 @@ def _last_axis(store: Store, spatial: list[Axis]) -> Axis | None:
     return next((axis for axis in reversed(found) if not is_const(axis.extent, 1)), None)
 
 
-def _is_plain(operand: Factor, block: Block) -> bool:
-    """Return True if each index is an axis, none twice, or a constant."""
-    used = [index for index in operand.load.indices if isinstance(index, Var)]
-    rest = [index for index in operand.load.indices if not isinstance(index, Var)]
+def _is_plain(operand: Factor, block: Block, columns: Axis | None = None) -> bool:
+    """Return True if each index is an axis, none twice, or a constant, or if the columns lie in
+    panels."""
+    indices = list(operand.load.indices)
+    if columns is not None and operand.panel_of(columns):
+        indices = [index for index in indices if isinstance(index, Var) or not variables(index)]
+    used = [index for index in indices if isinstance(index, Var)]
+    rest = [index for index in indices if not isinstance(index, Var)]
     own = {axis.var for axis in block.axes}
     return set(used) <= own and len(set(used)) == len(used) and not any(map(variables, rest))

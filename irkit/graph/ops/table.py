@@ -10,6 +10,7 @@ from irkit.graph.ops.integer_products import INTEGER_PRODUCTS
 from irkit.graph.ops.linear import LINEAR
 from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.packed_weights import PACKED_WEIGHTS
+from irkit.graph.ops.panels import PANELS
 from irkit.graph.ops.pooling import POOLING
 from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.scatter import SCATTER
@@ -25,6 +26,7 @@ _FAMILIES = (
     INTEGER_PRODUCTS,
     PACKED_WEIGHTS,
     BLOCKED,
+    PANELS,
     POOLING,
     REDUCTION,
     NORMALIZATION,

@@ -56,7 +56,12 @@ _ERF_END = {23: 4.0, 52: 6.0}
 
 
 def exp(f: LaneArithmetic, x: Expr) -> Expr:
-    return _exp(f, _within(f, x, _EXP_RANGE))
+    """Compute e**x; 0 far below without computing it, since a result that vanishes takes processors
+    as long as ten others. Masked scores of attention are there."""
+    low, high = _EXP_RANGE[f.mantissa]
+    vanishes = f.compare("olt", x, low)
+    value = _exp(f, f.choose(vanishes, 0.0, f.at_most(x, high)))
+    return f.choose(vanishes, 0.0, value)
 
 
 def exp2(f: LaneArithmetic, x: Expr) -> Expr:

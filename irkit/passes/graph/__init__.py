@@ -2,8 +2,9 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, join_scales,
-fold_constants; multiply_few_rows, block_channels, eliminate_common_nodes, eliminate_dead_nodes;
-outline_branches, fuse_ops, lower_to_loops, plan_memory.
+fold_constants; multiply_few_rows, pack_panels, block_channels, use_winograd,
+eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops, lower_to_loops,
+plan_memory.
 """
 
 from irkit.passes.graph.block_channels import (
@@ -50,6 +51,9 @@ from irkit.passes.graph.multiply_few_rows import (
 )
 from irkit.passes.graph.outline_branches import (
     outline_branches as outline_branches,
+)
+from irkit.passes.graph.pack_panels import (
+    pack_panels as pack_panels,
 )
 from irkit.passes.graph.pack_weights import (
     pack_weights as pack_weights,

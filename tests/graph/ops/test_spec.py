@@ -90,6 +90,7 @@ WRONG = [
     ("logical_and", ["2", "2"], {}, "argument a must be bool, found f32"),
     ("lrn", ["1,2"], {}, "lrn needs the attribute 'size'"),
     ("relu", ["1"], {"slope": 1}, "relu has no attribute 'slope'; it has: none"),
+    ("matmul_panels", ["2,3", "2,3,4"], {"columns": 9}, "argument b must have 3 along axis 0"),
     ("conv", ["1,3,8,8", "4,3,3,3"], {"groups": 1.5}, "attribute groups must be a number (int)"),
 ]
 
@@ -123,6 +124,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"tile": 2, "rows": 1},
     ),
     "depthwise_blocked": ([IMAGE, floats(2, 2, 4), floats(2, 4)], {"pads": (1, 0)}),
+    "matmul_panels": ([IMAGE, floats(2, 4, 3)], {"columns": 5}),
     "matmul_integer": ([BYTES, BYTES.astype(np.int16)], {}),
     "max_pool": ([IMAGE], {"kernel": (3, 2)}),
     "max_pool_with_indices": ([IMAGE], {"kernel": (3, 2), "ceil_mode": True}),

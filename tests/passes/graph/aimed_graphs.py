@@ -6,6 +6,7 @@ import numpy as np
 
 from irkit.fuzz.picks import Picks
 from irkit.graph import Builder, GraphFunc, Value
+from irkit.ir import as_dtype, numpy_dtype
 
 BYTES: dict[str, Any] = {"u8": np.uint8, "i8": np.int8}
 
@@ -113,4 +114,19 @@ def packed_products(picks: Picks) -> GraphFunc:
     return b.finish(b.op("matmul", x, product))
 
 
-AIMED_GRAPHS = (quantized_graph, integer_products, packed_products)
+def constant_products(picks: Picks) -> GraphFunc:
+    """Multiply vectors, matrices and batches by a constant matrix, twice by one."""
+    rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
+    steps, columns = picks.between(1, 9), picks.pick((1, 3, 16, 17, 40, 100))
+    kind = picks.pick(("f32", "f64", "f16"))
+    numbers = numpy_dtype(as_dtype(kind))
+    rows = picks.pick(((), (1,), (5,), (2, 3)))
+    x = b.param("x", (*rows, steps), kind)
+    w = b.constant(rng.integers(-8, 8, (steps, columns)).astype(numbers))
+    product = b.op("matmul", x, w)
+    again = b.op("matmul", b.op("relu", x), w) if picks.below(2) else product
+    bias = b.constant(rng.integers(-8, 8, columns).astype(numbers))
+    return b.finish(b.op("add", product, bias), again)
+
+
+AIMED_GRAPHS = (quantized_graph, integer_products, packed_products, constant_products)

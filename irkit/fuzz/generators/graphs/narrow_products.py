@@ -60,5 +60,16 @@ def packed_product(g: GraphValues, name: str) -> object:
     )
 
 
+def panel_product(g: GraphValues, name: str) -> object:
+    """Multiply by a matrix in panels, of which the last one may be wider than what is left."""
+    x = g.floats(1 + g.picks.below(3))
+    if (inner := as_int(x.shape[-1])) is None:
+        return None
+    width, columns = g.picks.pick((4, 1, 3, 8)), g.picks.pick((4, 3, 1, 9))
+    b = g.fresh([-(-columns // width), inner, width], str(x.dtype))
+    bound = x.bound * b.bound * inner
+    return None if g.over(x.dtype, bound) else g.op(name, x, b, bound=bound, columns=columns)
+
+
 def _narrow(each: GraphTensor) -> bool:
     return str(each.dtype) in _NARROW and each.rank > 1

@@ -16,6 +16,7 @@ from irkit.fuzz.generators.graphs.blocked import (
 from irkit.fuzz.generators.graphs.narrow_products import (
     integer_product,
     packed_product,
+    panel_product,
     window,
 )
 from irkit.fuzz.generators.graphs.values import GraphTensor, GraphValues
@@ -369,10 +370,10 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("argmax", "argmin"), arg),
     **dict.fromkeys(("conv_integer", "matmul_integer"), integer_product),
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
-    **{"matmul_4bit": packed_product},
     **{"block_channels": block_channels, "unblock_channels": unblock_channels},
     **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},
     **{"conv_winograd": conv_winograd},
+    **{"matmul_4bit": packed_product, "matmul_panels": panel_product},
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},

@@ -1,0 +1,98 @@
+"""Lay out constant matrices in the panels that a product reads: some columns of all rows, in order.
+
+Before, with ``vector_bytes=64``::
+
+    def main(x: f64[4, 1]):
+        w: f64[1, 5] = constant([1.0, 2.0, 3.0, 4.0, 5.0])
+        y: f64[4, 5] = matmul(x, w)
+        return y
+
+After::
+
+    def main(x: f64[4, 1]):
+        w: f64[1, 5] = constant([1.0, 2.0, 3.0, 4.0, 5.0])
+        y_panels: f64[1, 1, 8] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 0.0])
+        y: f64[4, 5] = matmul_panels(x, y_panels, columns=5)
+        return y
+
+A product reads a panel for each tile of rows, and reads it all in order: nothing is copied when the
+model runs, memory is fetched ahead, and a panel never lies in few sets of a cache.
+"""
+
+from functools import cache
+from typing import Any
+
+from irkit.autoschedule import Machine, panel_width
+from irkit.core import remark
+from irkit.graph import (
+    GraphFunc,
+    Match,
+    Replacement,
+    Value,
+    apply_rules,
+    dtype_of_value,
+    extents_of,
+    graph_rule,
+    hole,
+    in_panels,
+    known,
+    op,
+)
+from irkit.ir import F32, F64, DType
+from irkit.transform import define_pass
+
+
+@define_pass(idempotent=True, changes_rounding=True)
+def pack_panels(
+    func: GraphFunc, *, vector_bytes: int = 0, machine: tuple[tuple[str, Any], ...] = ()
+) -> GraphFunc:
+    """Lay out the constant matrices of products in panels, as wide as the tile that is estimated to
+    be the fastest.
+
+    ``vector_bytes`` is the size of a vector register in bytes; without it, nothing changes.
+    ``machine`` has other fields in which the machine differs from the generic one.
+    """
+    if not vector_bytes:
+        return func
+    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
+    widths = _Widths(Machine.of_settings(tuple(fields.items())))
+    rule = graph_rule("pack-panels", op("matmul", hole("x"), _MATRIX), widths.packed, shared=True)
+    return apply_rules(func, "pack-panels", (rule,))
+
+
+class _Widths:
+    """Widths of panels for a machine, each computed once."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._of = cache(self._computed)
+
+    def _computed(self, rows: int, columns: int, steps: int, dtype: DType) -> int:
+        return panel_width(rows, columns, steps, dtype, self._machine)
+
+    def packed(self, b: Replacement, m: Match) -> Value | None:
+        array, dtype = m.array("w"), dtype_of_value(m["x"])
+        shape = extents_of(m["x"])
+        if dtype is None or dtype not in (F32, F64) or not shape:
+            return None
+        rows = shape[-2] if len(shape) > 1 else 1
+        steps, columns = array.shape
+        width = self._of(rows or _ASSUMED, columns, steps, dtype)
+        count = -(-columns // width)
+        if count * width > _MOST_PADDED * columns:
+            remark(m.root, f"{m.root.var.name}: {columns} columns are less than half of a panel")
+            return None
+        written = "any number of" if rows is None else rows
+        remark(
+            m.root,
+            f"{m.root.var.name}: {count} panels of {width} columns for {written} rows, "
+            f"{count * width / columns:.2f} times the weights",
+        )
+        panels = b.constant(in_panels(array, width), name="panels")
+        return b.op("matmul_panels", m["x"], panels, columns=columns)
+
+
+_MOST_PADDED = 2
+_ASSUMED = 32
+"""Rows of a product with any number of rows."""
+_MATRIX = known("w", lambda array: array.ndim == 2 and array.size > 0)

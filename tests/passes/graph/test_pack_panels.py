@@ -1,0 +1,87 @@
+"""Constant matrices of products are laid out in panels for a machine, and everything else stays."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irkit.autoschedule import Machine
+from irkit.core import Recorder, recording
+from irkit.fuzz import check_pass
+from irkit.graph import Constant, bindings_of, out_of_panels, parse
+from irkit.passes.graph import pack_panels
+from irkit.phases import GRAPH, for_machine
+from tests.draws import few_or_all
+from tests.passes.graph.aimed_graphs import constant_products
+
+PROGRAM = """\
+def main(x: f32[6, 2]):
+    w: f32[2, 40] = constant([{}])
+    y: f32[6, 40] = matmul(x, w)
+    return y
+""".format(", ".join(f"{n}.0" for n in range(80)))
+
+
+ARGUMENT = """\
+def main(x: f32[6, 2], w: f32[2, 40]):
+    y: f32[6, 40] = matmul(x, w)
+    return y
+"""
+INTEGERS = """\
+def main(x: i32[6, 2]):
+    w: i32[2, 2] = constant([1, 2, 3, 4])
+    y: i32[6, 2] = matmul(x, w)
+    return y
+"""
+
+
+def test_panels_hold_the_matrix_and_zeros() -> None:
+    after = pack_panels(parse(PROGRAM), vector_bytes=16)
+    (panels,) = [
+        each.step.data.array
+        for each in bindings_of(after).values()
+        if isinstance(each.step, Constant) and each.var.name == "y_panels"
+    ]
+    assert panels.shape[2] % 4 == 0
+    np.testing.assert_array_equal(out_of_panels(panels, 40), np.arange(80).reshape(2, 40))
+    rest = panels.transpose(1, 0, 2).reshape(2, -1)[:, 40:]
+    assert not np.any(rest)
+
+
+def test_what_was_chosen_is_a_remark_and_keeps_its_place() -> None:
+    func = parse(PROGRAM)
+    with recording(Recorder()) as recorder:
+        after = pack_panels(func, vector_bytes=64)
+    assert [each.text for each in recorder.remarks] == [
+        "y: 1 panels of 48 columns for 6 rows, 1.20 times the weights"
+    ]
+    spans = {bind.var.name: bind.span for bind in bindings_of(after).values()}
+    before = {bind.var.name: bind.span for bind in bindings_of(func).values()}
+    assert spans["y_panels"] == spans["y"] == before["y"]
+
+
+@pytest.mark.parametrize("vector_bytes", [0, 64])
+def test_products_of_other_things_stay(vector_bytes: int) -> None:
+    for text in (ARGUMENT, INTEGERS):
+        func = parse(text)
+        assert pack_panels(func, vector_bytes=vector_bytes) is func
+
+
+def test_without_a_machine_matrices_stay() -> None:
+    func = parse(PROGRAM)
+    assert pack_panels(func, vector_bytes=0) is func
+    plain, packing = GRAPH.stop_after(0), for_machine(GRAPH, Machine()).stop_after(0)
+    assert _operators(plain.run(parse(PROGRAM))) == ["matmul"]
+    assert _operators(packing.run(parse(PROGRAM))) == ["matmul_panels"]
+    unscheduled = for_machine(GRAPH, Machine(), "none").stop_after(0)
+    assert _operators(unscheduled.run(parse(PROGRAM))) == ["matmul"]
+    tuned = for_machine(GRAPH, Machine(), kernels="none").stop_after(0)
+    assert _operators(tuned.run(parse(PROGRAM))) == ["matmul_panels"]
+
+
+def _operators(func: Any) -> list[str]:
+    return [bind.step.name for bind in bindings_of(func).values() if hasattr(bind.step, "name")]
+
+
+@check_pass(pack_panels.using(vector_bytes=64), strategy=constant_products, examples=few_or_all(8, 60))
+def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

@@ -1,0 +1,142 @@
+"""The quick check of a call accepts nothing that the full check refuses, and computes the same."""
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import irkit
+from irkit.core import IRKitError
+from irkit.runtime import Model
+from tests.draws import few_or_all
+from tests.runtime.models import mlp, some_input
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    made = irkit.compile(mlp())
+    made.run({"x": some_input()})  # Shapes that were fully checked once.
+    return made
+
+
+def _at_odd_address(array: Any) -> Any:
+    room = np.zeros(array.nbytes + 1, np.uint8)[1:]
+    made = room.view(array.dtype).reshape(array.shape)
+    made[...] = array
+    return made
+
+
+def _frozen(array: Any) -> Any:
+    made = array.copy()
+    made.flags.writeable = False
+    return made
+
+
+class Sub(np.ndarray[Any, Any]):
+    """A class of arrays of a user's own."""
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "nothing": lambda array: array,
+    "type": lambda array: array.astype(np.float64),
+    "byte order": lambda array: array.astype(">f4"),
+    "more rows": lambda array: np.concatenate([array, array]),
+    "rank": lambda array: array[None],
+    "flat": lambda array: array.reshape(-1),
+    "transposed": lambda array: np.asfortranarray(array),
+    "strided": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+    "reversed": lambda array: array[::-1],
+    "address": _at_odd_address,
+    "read-only": _frozen,
+    "list": lambda array: array.tolist(),
+    "subclass": lambda array: array.view(Sub),
+    "none": lambda array: None,
+    "scalar": lambda array: np.float32(1),
+    "bytes": lambda array: array.tobytes(),
+    "empty": lambda array: array[:0],
+}
+OUTS = ("p", "hidden", "other")
+
+
+@settings(max_examples=few_or_all(150, 1500), deadline=None)
+@given(
+    change=st.sampled_from(sorted(CHANGES)),
+    names=st.sampled_from(["x", "y", "xy", ""]),
+    given_out=st.none() | st.dictionaries(st.sampled_from(OUTS), st.sampled_from(sorted(CHANGES))),
+    overlap=st.sampled_from(["", "", "input", "output", "near"]),
+)
+def test_what_is_accepted_quickly_is_accepted_in_full(
+    model: Model, change: str, names: str, given_out: dict[str, str] | None, overlap: str
+) -> None:
+    room = np.zeros(4 * 16 + 4 * 8 + 4 * 32, np.float32)
+    room[: 4 * 16] = some_input().reshape(-1)
+    x = room[: 4 * 16].reshape(4, 16)
+    starts = {"": (64, 96), "input": (60, 96), "output": (64, 80), "near": (64, 96)}[overlap]
+    places = {
+        "p": room[starts[0] : starts[0] + 32].reshape(4, 8),
+        "hidden": room[starts[1] : starts[1] + 128].reshape(4, 32),
+        "other": np.zeros(3, np.float32),
+    }
+    inputs = dict.fromkeys(names, CHANGES[change](x))
+    out = None if given_out is None else {n: CHANGES[c](places[n]) for n, c in given_out.items()}
+    quick: Any = model._quick(inputs, out)  # pyright: ignore[reportPrivateUsage]
+    found = None if quick is None else {name: np.array(array) for name, array in quick.items()}
+    try:
+        wanted = model._run_checked(inputs, out)  # pyright: ignore[reportPrivateUsage]
+    except (IRKitError, ValueError, TypeError):
+        assert found is None
+        return
+    if found is None:
+        return
+    assert quick.keys() == wanted.keys()
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert (out is None or name not in out) or quick[name] is out[name]
+
+
+def test_usual_calls_are_quick_and_errors_are_those_of_the_full_check(model: Model) -> None:
+    x, out = some_input(), {"p": np.empty((4, 8), "f"), "hidden": np.empty((4, 32), "f")}
+    assert model._quick({"x": x}, None) is not None  # pyright: ignore[reportPrivateUsage]
+    assert model._quick({"x": x}, out) is not None  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(IRKitError, match=r"input 'x' must have shape \(4, 16\)"):
+        model.run({"x": x[:3]})
+    with pytest.raises(IRKitError, match="output 'p' is written and overlaps"):
+        model.run({"x": x}, out={"p": x.reshape(-1)[:32].reshape(4, 8), "hidden": out["hidden"]})
+
+
+def test_calls_leave_no_garbage(model: Model) -> None:
+    x = some_input()
+    for _ in range(10):
+        model.run({"x": x})
+    gc.collect()
+    before = len(gc.get_objects())
+    gc.disable()
+    try:
+        for _ in range(100):
+            model.run({"x": x})
+        assert len(gc.get_objects()) <= before + 2
+    finally:
+        gc.enable()
+
+
+def test_calls_at_the_same_time_have_memory_of_their_own(model: Model) -> None:
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        x = some_input(seed)
+        wanted = model._run_checked({"x": x}, None)  # pyright: ignore[reportPrivateUsage]
+        for _ in range(200):
+            found = model.run({"x": x})
+            if not all(np.array_equal(found[name], wanted[name]) for name in wanted):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
