@@ -9,6 +9,7 @@ import msgspec
 from irkit.codegen import (
     MOST_BYTES,
     ExecutorPlan,
+    ForeignKernel,
     assertions,
     emit,
     emit_executor,
@@ -117,13 +118,9 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
-    if target.kind == "c" and options.backends:
-        raise IRKitError(
-            "C source has no kernels of backends",
-            hint="Compile it without backends, or for native code.",
-        )
     objects: list[bytes] = []
     functions: list[PrimFunc] = []
+    foreign: list[ForeignKernel] = []
     work: dict[str, Work] = {}
     recording = set[str]()
     messages: dict[str, tuple[str, ...]] = {}
@@ -132,9 +129,11 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
         assert isinstance(func, PrimFunc)
-        image = claimed.image(func)
-        if image is not None:
-            objects.append(image)
+        if name in claimed.names:
+            if target.kind == "c":
+                foreign.append(claimed.source(func))
+            else:
+                objects.append(claimed.image(func))
             work |= _counted(func)
             report(name, done, len(names))
             continue
@@ -176,7 +175,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
     contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
     trace = Trace.of(steps, title=options.title) if options.keep_trace else None
-    return Model(contents, trace, functions)
+    return Model(contents, trace, functions, foreign)
 
 
 def _counted(func: PrimFunc) -> dict[str, Work]:

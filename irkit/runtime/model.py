@@ -16,6 +16,7 @@ from irkit.codegen import (
     ENTRY,
     OUT_OF_MEMORY,
     SIZES,
+    ForeignKernel,
     TensorSpec,
     measured_refusal,
     symbol,
@@ -76,10 +77,13 @@ class Model:
         contents: PackageContents,
         trace: Trace | None = None,
         functions: Sequence[PrimFunc] = (),
+        foreign: Sequence[ForeignKernel] = (),
     ) -> None:
         self.plan = plan = contents.plan
         self.functions = tuple(functions)
         """The lowered kernels by name, if the model was compiled here: what C source is made of."""
+        self.foreign = tuple(foreign)
+        """The kernels of backends, if the model was compiled to C source."""
         self.target = contents.target
         self._trace = trace
         self._params = _aligned_params(contents)
