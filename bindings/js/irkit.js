@@ -97,7 +97,10 @@ export class Model {
     return new State(this, { name, place, room, axis, capacity, view });
   }
 
-  /** Compute all outputs, by name, from the inputs: `{ data, shape }` or a `State` each. */
+  /**
+   * Compute all outputs, by name, from the inputs: `{ data, shape }` or a `State` each, or a typed
+   * array alone where the shape is not open.
+   */
   run(inputs) {
     const { plan } = this;
     for (const name of Object.keys(inputs)) {
@@ -372,7 +375,8 @@ function checkedInput(spec, tensor, isCache) {
   if (isCache) {
     throw new ModelError(`input ${spec.name} is a cache: give it model.state("${spec.name}")`);
   }
-  const { data, shape } = tensor;
+  // Numbers alone are a tensor of the input's shape; one that is open is refused below.
+  const { data, shape } = ArrayBuffer.isView(tensor) ? { data: tensor, shape: spec.shape } : tensor;
   const wanted = ARRAYS[spec.dtype];
   if (!(data instanceof wanted)) {
     const found = data?.constructor?.name ?? typeof data;
@@ -384,7 +388,7 @@ function checkedInput(spec, tensor, isCache) {
       `input ${spec.name}: expected [${spec.shape}], found [${shape}] with ${data.length} elements`,
     );
   }
-  return tensor;
+  return { data, shape };
 }
 
 function checkShape(spec, found, size) {

@@ -15,9 +15,21 @@ from irkit.cli.flags.fixed_inputs import VALUE, values_of
 from irkit.cli.flags.flag_values import as_value
 from irkit.cli.flags.model_inputs import INPUT, given_inputs, random_inputs
 from irkit.codegen import TensorSpec, evaluate_sizes
-from irkit.core import InputError, atomic_write
+from irkit.core import InputError, IRKitError, atomic_write
 from irkit.ir import array_type
-from irkit.runtime import Cache, DeferredModel, Model, ModelProfile, load, write_arrays
+from irkit.runtime import (
+    Cache,
+    DeferredModel,
+    LibraryModel,
+    Model,
+    ModelProfile,
+    load,
+    load_library,
+    write_arrays,
+)
+
+_LIBRARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+"""How shared libraries begin, on Linux and on macOS."""
 
 
 class _ProfileFlags(msgspec.Struct, frozen=True):
@@ -85,6 +97,7 @@ _PROFILE_OPTIONS = (
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of --random.")
 @click.option("-o", "--output", type=NEW_FILE, help="Save outputs as .npz.")
+@click.option("--name", default="", help="Prefix of a library, if not that of its file.")
 @as_value("profiling", _ProfileFlags, _PROFILE_OPTIONS)
 def run(
     package: str,
@@ -93,22 +106,30 @@ def run(
     random: bool,
     seed: int,
     output: str | None,
+    name: str,
     profiling: _ProfileFlags,
 ) -> None:
-    """Run the PACKAGE on given or random inputs.
+    """Run the PACKAGE, or the library of a model, on given or random inputs.
 
     \b
       irkit run resnet.irkit --input data_0=image.npy -o outputs.npz
       irkit run resnet.irkit --random --profile
       irkit run upscale.irkit --random --value sizes=1,3,448,448
+      irkit run libresnet.so --random
     """
-    model = load(package)
+    model = _opened(package, name)
+    if isinstance(model, LibraryModel) and profiling.is_wanted:
+        raise IRKitError(
+            "the kernels of a library cannot be measured apart",
+            hint="Compile the model to a package for a profile.",
+        )
     declared = {spec.name: spec for spec in _declared(model)}
     feeds = given_inputs(inputs)
-    for name, value in values_of(values).items():
-        feeds[name] = _as_declared(value, declared.get(name))
+    for title, value in values_of(values).items():
+        feeds[title] = _as_declared(value, declared.get(title))
     if random:
-        held = [each.values for each in model.specialisations[:1]]
+        known = () if isinstance(model, LibraryModel) else model.specialisations[:1]
+        held = [each.values for each in known]
         made_up = random_inputs(declared.values(), seed)
         feeds = made_up | dict(held[0] if held else {}) | feeds
     given = _with_caches(model, feeds)
@@ -121,19 +142,33 @@ def run(
     seconds = time.perf_counter() - started
     if output is not None:
         write_arrays(output, outputs)
-    for name, array in outputs.items():
-        click.echo(f"{name}: {array.dtype}{list(array.shape)} {_range(array)}".rstrip())
+    for title, array in outputs.items():
+        click.echo(f"{title}: {array.dtype}{list(array.shape)} {_range(array)}".rstrip())
     click.echo(f"ran in {seconds * 1e3:.2f} ms")
-    if profiling.is_wanted:
+    if profiling.is_wanted and not isinstance(model, LibraryModel):
         again = _with_caches(model, feeds)
         profiling.write(model.profile(again, runs=profiling.profile_runs))
 
 
-def _with_caches(model: Model, feeds: Mapping[str, Any]) -> dict[str, Any]:
+def _opened(file: str, name: str) -> Model | LibraryModel:
+    """Load a package, or a library, which is known by its first bytes."""
+    with open(file, "rb") as opened:
+        is_library = opened.read(4) in _LIBRARIES
+    if is_library:
+        return load_library(file, name=name)
+    if name:
+        raise IRKitError("--name is for the library of a model, and this is a package")
+    return load(file)
+
+
+def _with_caches(model: Model | LibraryModel, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Return inputs with those that grow in a cache: rows that were given, and room for more."""
     found = dict(feeds)
-    for pair in () if isinstance(model, DeferredModel) else model.plan.state:
-        spec = model.plan.inputs[pair.param]
+    if isinstance(model, DeferredModel):
+        return found
+    described = model if isinstance(model, LibraryModel) else model.plan
+    for pair in described.state:
+        spec = described.inputs[pair.param]
         given = found.get(spec.name)
         if pair.capacity and isinstance(given, np.ndarray) and given.ndim == len(spec.shape):
             rows = cast("NDArray[Any]", given)
@@ -146,9 +181,12 @@ def _with_caches(model: Model, feeds: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _declared(model: Model) -> list[TensorSpec]:
+def _declared(model: Model | LibraryModel) -> list[TensorSpec]:
     """Return the inputs; a shape that is open is that of the first specialisation, and a dimension
     with a name has its least size, but 1 at least."""
+    if isinstance(model, LibraryModel):
+        least = {name: min(max(low, 1), high) for name, (low, high) in model.dims.items()}
+        return [spec.at_sizes(least) for spec in model.inputs]
     if not isinstance(model, DeferredModel):
         sizes = {dim.name: min(max(dim.least, 1), dim.most) for dim in model.plan.dims}
         known = evaluate_sizes(model.plan.sizes, sizes)

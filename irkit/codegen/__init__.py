@@ -9,11 +9,13 @@ from expressions).
 """
 
 from irkit.codegen.c.interface import (
+    ForeignKernel as ForeignKernel,
     c_prefix as c_prefix,
     emit_header as emit_header,
     emit_interface as emit_interface,
     folder_files as folder_files,
     interface_names as interface_names,
+    link_flags as link_flags,
 )
 from irkit.codegen.c.source_file import (
     c_signature as c_signature,

@@ -10,6 +10,7 @@ import msgspec
 from irkit.codegen import (
     MOST_BYTES,
     ExecutorPlan,
+    ForeignKernel,
     emit_executor,
     emit_pool,
     symbol,
@@ -136,11 +137,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
-    if target.kind == "c" and options.backends:
-        raise IRKitError(
-            "C source has no kernels of backends",
-            hint="Compile it without backends, or for native code.",
-        )
+    foreign: list[ForeignKernel] = []
     names = list(dict.fromkeys(call.kernel for call in plan.calls))
     finished = 0
 
@@ -156,9 +153,11 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         # The executor calls it by its key in the module.
         func: IR = module[name].replace(name=name)
         assert isinstance(func, PrimFunc)
-        image = claimed.image(func)
-        if image is not None:
-            images[name] = image
+        if name in claimed.names:
+            if target.kind == "c":
+                foreign.append(claimed.source(func))
+            else:
+                images[name] = claimed.image(func)
             work |= _counted(func)
             done(name)
             continue
@@ -174,7 +173,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
         images[name] = code.image_of(symbol(name))
         work |= {} if code.work is None else {name: code.work}
     by_name = {task.func.name: code for task, code in zip(tasks, codes, strict=True)}
-    objects = [images[name] for name in names if images[name]]
+    objects = [image for name in names if (image := images.get(name))]
     plan = msgspec.structs.replace(
         _with_records(plan, {name for name, code in by_name.items() if code.records}),
         work={name: work[name] for name in names if name in work},
@@ -188,7 +187,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
     contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
     trace = steps.trace if options.keep_trace else None
-    return Model(contents, trace, partial(lowered_functions, tasks, lowered))
+    return Model(contents, trace, partial(lowered_functions, tasks, lowered), foreign)
 
 
 def _compiled(

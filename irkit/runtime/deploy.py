@@ -19,6 +19,7 @@ from irkit.codegen import (
     folder_files,
     host_target,
     interface_names,
+    link_flags,
 )
 from irkit.core import IRKitError, Target, atomic_write
 from irkit.runtime.model import Model
@@ -41,24 +42,26 @@ def write_sources(
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     files = source_files(model, name)
-    files |= {file: text.encode() for file, text in folder_files(name).items()}
+    beside = folder_files(name, model.foreign, model.plan.imports)
+    files |= {file: text.encode() for file, text in beside.items()}
     return [_written(place / file, data) for file, data in files.items()]
 
 
 def source_files(model: Model, name: str) -> dict[str, bytes]:
     """Return the files that a library is made of, by name."""
     interface_names(name)
-    if not model.functions and model.plan.calls:
+    if not model.functions and not model.foreign and model.plan.calls:
         raise IRKitError(
             "C source is made of a model that was compiled here, for all its sizes",
             hint='Use irkit.compile(path, target="c", shapes={"x": ("batch", 128)}).',
         )
-    code = emit_interface(model.plan, model.functions, model.target, name)
+    code = emit_interface(model.plan, model.functions, model.target, name, model.foreign)
     return {
         f"{name}.h": emit_header(name).encode(),
         f"{name}.c": code.encode(),
         f"{name}_weights.c": folder_files(name)[f"{name}_weights.c"].encode(),
         f"{name}_weights.bin": bytes(model.contents.params),
+        **{f"{name}_{each.symbol}.c": each.file(name).encode() for each in model.foreign},
     }
 
 
@@ -89,7 +92,8 @@ def build_library(
     with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
         for file, data in files.items():
             (Path(folder) / file).write_bytes(data)
-        objects = [f"{name}.o", f"{name}_weights.o"]
+        objects = [f"{file[:-2]}.o" for file in files if file.endswith(".c")]
+        libraries = link_flags(model.plan.imports)
         for each in objects:
             source = f"{each[:-2]}.c"
             run_tool(
@@ -97,7 +101,8 @@ def build_library(
             )
         result = "result"
         if kind == "shared":
-            run_tool([*command, "-shared", "-pthread", "-o", result, *objects, "-lm"], folder)
+            linked = ["-o", result, *objects, *libraries, "-lm"]
+            run_tool([*command, "-shared", "-pthread", *linked], folder)
         elif kind == "object":
             run_tool([*command, "-r", "-nostdlib", "-o", result, *objects], folder)
         else:

@@ -16,6 +16,7 @@ from irkit.codegen import (
     ENTRY,
     OUT_OF_MEMORY,
     SIZES,
+    ForeignKernel,
     TensorSpec,
     measured_refusal,
     symbol,
@@ -77,8 +78,11 @@ class Model:
         contents: PackageContents,
         trace: Callable[[], Trace] | None = None,
         functions: Callable[[], Sequence[PrimFunc]] = tuple,
+        foreign: Sequence[ForeignKernel] = (),
     ) -> None:
         self.plan = plan = contents.plan
+        self.foreign = tuple(foreign)
+        """The kernels of backends, if the model was compiled to C source."""
         self.target = contents.target
         self._make_trace, self._make_functions = trace, functions
         self._params = _aligned_params(contents)

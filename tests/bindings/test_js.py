@@ -1,12 +1,8 @@
-"""Models as WebAssembly, run by the JavaScript module: in Node, and on the example page."""
+"""Models as WebAssembly, run by the JavaScript module in Node."""
 
-import functools
-import http.server
 import json
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +15,9 @@ from click.testing import CliRunner
 import irkit
 from irkit.cli import verbs
 from irkit.core import IRKitError, IRModule
-from irkit.frontend.onnx import load_model
-from irkit.fuzz.generators.reference.onnx_reference import with_random_weights
 from irkit.graph import Dimension, GraphFunc, parse, with_dimensions
 from irkit.runtime import write_wasm
 from irkit.runtime.wasm_module import LINKERS
-from tests.inspector_web.pages import chromium
 
 BINDINGS = Path(irkit.__file__).parents[1] / "bindings" / "js"
 NODE = shutil.which("node")
@@ -270,57 +263,6 @@ def test_a_model_for_another_target_is_no_module() -> None:
     text = "def main(x: f32[2]):\n    y: f32[2] = abs(x)\n    return y\n"
     with pytest.raises(IRKitError, match="is made of code for wasm32"):
         write_wasm(compiled(text), "x.wasm")
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """Return a folder with the example page, and the address where it is served."""
-    shutil.copytree(BINDINGS, tmp_path / "site")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=tmp_path / "site")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield tmp_path / "site" / "example", f"http://127.0.0.1:{server.server_port}/example/"
-        server.shutdown()
-
-
-@pytest.mark.long
-@NEEDS_LINKER
-@pytest.mark.skipif(chromium() is None, reason="there is no Chromium")
-def test_the_page_runs_squeezenet_in_a_browser(served: tuple[Path, str]) -> None:
-    from playwright.sync_api import sync_playwright
-
-    place, address = served
-    light = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
-    model = with_random_weights(load_model(light / "light_squeezenet.onnx"))
-    compiled = irkit.compile(model, target="wasm32", keep_trace=False)
-    module, _, _ = write_wasm(compiled, place / "squeezenet.wasm")
-    assert module.stat().st_size <= 300_000
-    here = irkit.compile(model, keep_trace=False)
-    (spec,) = here.plan.inputs
-    state, drawn = 7, np.empty(spec.extents, np.float32)
-    for at in range(drawn.size):  # As page.js draws them.
-        state = (state * 1664525 + 1013904223) % 2**32
-        drawn.flat[at] = (state >> 8) / 2**24
-    (expected,) = here.run({spec.name: drawn}).values()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium())
-        page = browser.new_page()
-        page.goto(f"{address}?model=squeezenet.wasm")
-        page.wait_for_function("document.getElementById('result').textContent", timeout=60_000)
-        said = page.text_content("#status") or ""
-        shown = page.text_content("#result") or ""
-        browser.close()
-    assert said.startswith("First result after"), said
-    listed = shown.partition(": ")[2].split("   ")
-    best = np.argsort(-expected.ravel())[:5]
-    assert [int(each.partition(":")[0]) for each in listed] == best.tolist()
-    values = [float(each.partition(":")[2]) for each in listed]
-    np.testing.assert_allclose(values, expected.ravel()[best], 1e-4)
 
 
 @NEEDS_LINKER

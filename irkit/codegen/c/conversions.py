@@ -10,8 +10,13 @@ from irkit.codegen.c.writer import ATOM, LOWEST, PLUS, UNARY, Code, FunctionWrit
 from irkit.ir import DType
 
 
-def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:
-    """Convert between any two types; floats out of range saturate, NaN gives 0."""
+def convert(
+    writer: FunctionWriter, source: DType, target: DType, value: Code, *, in_range: bool = False
+) -> Code:
+    """Convert between any two types; floats out of range saturate, NaN gives 0.
+
+    With ``in_range`` a float is in the range of the integers that it becomes.
+    """
     if source == target:
         return value
     if value.bits:  # They are those of another type.
@@ -19,17 +24,25 @@ def convert(writer: FunctionWriter, source: DType, target: DType, value: Code) -
     lanes, made = target.lanes, lane(target)
     if target.is_bool:
         text = f"{value.within(PLUS)} != 0"
-        return Code(text, LOWEST, 0, 1) if lanes == 1 else as_bools(writer, text, lanes)
-    if source.is_float and not target.is_float:
+        return Code(text, LOWEST, 0, 1) if lanes == 1 else as_bools(writer, text, source)
+    if source.is_float and not target.is_float and not in_range:
         call = helpers.to_integer(writer.source, target.element, source.bits == 64)
         if lanes == 1:
             return Code(f"{call}({value.text})", low=target.low, high=target.high)
         return each_lane(writer, made, lanes, f"{call}({writer.named(source, value)}[lane])")
+    if lanes == 1 and in_range:
+        return Code(f"({value_type(target)}){value.within(UNARY)}", UNARY, *limits(target))
     if lanes == 1:
         return _scalar(writer, source, target, value)
     kind = writer.type_of(target)
     if source.is_bool:  # True is -1.
         value = Code(f"-{value.atom}", UNARY)
+    if in_range and target.bits > source.bits:  # GCC 12 takes such vectors apart, but no loop.
+        cast = f"({value_type(target.element)}){writer.named(source, value)}[lane]"
+        return each_lane(writer, made, lanes, cast)
+    if in_range and target.bits < source.bits:
+        between = writer.source.vector(f"i{source.bits}", lanes)
+        value = Code(f"__builtin_convertvector({value.text}, {between})")
     if lane(source) != made:
         value = Code(f"__builtin_convertvector({value.text}, {kind})")
     return value if _is_exact(source, target) else rounded(writer, target, value)

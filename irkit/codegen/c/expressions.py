@@ -59,6 +59,7 @@ from irkit.ir import (
     Var,
     as_int,
 )
+from irkit.ir.math import is_saturated
 
 _LANES_IN_LINE = 64
 
@@ -243,9 +244,7 @@ def _extreme(name: str) -> Callable[[FunctionWriter, Binary], Code]:
         if dtype.lanes > 1:
             x, y = writer.named(dtype, a), writer.named(dtype, b)
             test = f"({x} {sign} {y}) | ({x} != {x})" if dtype.is_float else f"{x} {sign} {y}"
-            mask = writer.variable(
-                DType("bool", 1, dtype.lanes), as_bools(writer, test, dtype.lanes), "m"
-            )
+            mask = as_bools(writer, test, dtype)
             return choose(writer, dtype, mask.text, Code(x), Code(y))
         if dtype.is_float:
             return by_lanes(
@@ -269,7 +268,7 @@ def _compare(writer: FunctionWriter, node: Compare) -> Code:
         return Code(text, LOWEST, 0, 1)
     if node.a.dtype.is_bool:  # True is -1.
         text = f"{b.within(PLUS)} {sign} {a.within(PLUS)}"
-    return as_bools(writer, text, node.dtype.lanes)
+    return as_bools(writer, text, node.a.dtype)
 
 
 def _not(writer: FunctionWriter, node: Not) -> Code:
@@ -293,7 +292,8 @@ def _neg(writer: FunctionWriter, node: Neg) -> Code:
 
 
 def _cast(writer: FunctionWriter, node: Cast) -> Code:
-    return convert(writer, node.value.dtype, node.dtype, _of(writer, node.value))
+    value, in_range = _of(writer, node.value), is_saturated(node)
+    return convert(writer, node.value.dtype, node.dtype, value, in_range=in_range)
 
 
 def _reinterpret(writer: FunctionWriter, node: Reinterpret) -> Code:

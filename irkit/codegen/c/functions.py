@@ -82,7 +82,7 @@ def _tested(writer: FunctionWriter, name: str, dtype: DType, arg: Code) -> Code:
     if dtype.lanes == 1:
         return Code(form.format(x=x, f=end), ATOM, 0, 1)
     if name == "isnan":
-        return as_bools(writer, f"{x} != {x}", dtype.lanes)
+        return as_bools(writer, f"{x} != {x}", dtype)
     return each_lane(writer, "i8", dtype.lanes, "-" + form.format(x=f"{x}[lane]", f=end))
 
 

@@ -1,8 +1,8 @@
 """Pieces of code about lanes: loops over them, masks, vectors of one value."""
 
 from irkit.codegen.c.types import element_type, lane, padded, unsigned
-from irkit.codegen.c.writer import ATOM, PLUS, UNARY, Code, FunctionWriter
-from irkit.ir import DType
+from irkit.codegen.c.writer import PLUS, UNARY, Code, FunctionWriter
+from irkit.ir import BOOL, DType
 
 
 def each_lane(writer: FunctionWriter, name: str, lanes: int, text: str, *, hint: str = "t") -> Code:
@@ -49,6 +49,9 @@ def mask_as(writer: FunctionWriter, mask: str, dtype: DType) -> str:
     name = lane(dtype)
     if name[1:] == "8":
         return mask
+    mask, bits = writer.comparisons.get(mask, (mask, "8"))
+    if bits == name[1:]:
+        return mask
     kind = writer.source.vector("i" + name[1:], dtype.lanes)
     made = writer.name("m")
     writer.line(f"const {kind} {made} = __builtin_convertvector({mask}, {kind});")
@@ -63,10 +66,21 @@ def choose(writer: FunctionWriter, dtype: DType, mask: str, then: Code, otherwis
     return Code(f"({kind})(({left}) | ({right}))", UNARY)
 
 
-def as_bools(writer: FunctionWriter, text: str, lanes: int) -> Code:
-    """Return a comparison of vectors as a bool vector."""
-    kind = writer.source.vector("i8", lanes)
-    return Code(f"__builtin_convertvector({text}, {kind})", ATOM)
+def as_bools(writer: FunctionWriter, text: str, compared: DType) -> Code:
+    """Return the name of a comparison of vectors of a type as a bool vector.
+
+    What chooses by it among values as wide as those compared uses the comparison itself: GCC 12
+    narrows and widens masks lane by lane.
+    """
+    kind, bits = writer.source.vector("i8", compared.lanes), lane(compared)[1:]
+    if bits == "8":
+        return Code(writer.named(BOOL.with_lanes(compared.lanes), Code(f"({text})")))
+    wide = writer.name("m")
+    writer.line(f"const {writer.source.vector('i' + bits, compared.lanes)} {wide} = {text};")
+    made = writer.name("t")
+    writer.line(f"const {kind} {made} = __builtin_convertvector({wide}, {kind});")
+    writer.comparisons[made] = wide, bits
+    return Code(made)
 
 
 def wrapped(writer: FunctionWriter, dtype: DType, sign: str, a: Code, b: Code) -> Code:

@@ -141,6 +141,7 @@ class FunctionWriter:
         self.shared: set[int] = set()
         self.loading: set[int] = set()
         self.mask: tuple[str, int] | None = None
+        self.comparisons: dict[str, tuple[str, str]] = {}
         self.failures: dict[int, int] = {}
         self.written: set[int] = set()
         self.heap: list[str] = []

@@ -29,6 +29,7 @@ from irkit.phases import (
     LEGALIZE,
     for_machine,
     machine_of,
+    phases_of,
     schedule_choice,
     with_auto_schedule,
 )
@@ -115,7 +116,7 @@ def read_module(source: Source) -> IRModule:
 
 
 def _lowering(func: PrimFunc) -> Pipeline:
-    pipeline = DEFAULT.then(LEGALIZE)
+    pipeline = phases_of(as_target("llvm"), DEFAULT.then(LEGALIZE))
     if schedule_choice(None, "none") == "none":
         return pipeline
     return with_auto_schedule(pipeline, machine_of("host", as_target("llvm")))

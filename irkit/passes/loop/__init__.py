@@ -41,8 +41,17 @@ from irkit.passes.loop.cleanup.rewrite_unsafe_selects import (
 from irkit.passes.loop.cleanup.simplify import (
     simplify as simplify,
 )
+from irkit.passes.loop.legalize.expand_conversions import (
+    expand_conversions as expand_conversions,
+)
 from irkit.passes.loop.legalize.expand_functions import (
     expand_functions as expand_functions,
+)
+from irkit.passes.loop.legalize.narrow_addresses import (
+    narrow_addresses as narrow_addresses,
+)
+from irkit.passes.loop.legalize.split_vectors import (
+    split_vectors as split_vectors,
 )
 from irkit.passes.loop.legalize.widen_shifts import (
     widen_shifts as widen_shifts,

@@ -45,7 +45,6 @@ def check_backend(
 
 def _kernel(func: PrimFunc, claimed: ClaimedKernels, target: Target) -> Kernel:
     image = claimed.image(func)
-    assert image is not None, "the name is one of those claimed"
     stubs = object_for(emit_stubs([func], target), target)
     names = (symbol(func.name), stub_symbol(func.name))
     imports = imported(claimed.imports.values())

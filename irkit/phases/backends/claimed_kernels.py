@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from irkit.codegen import ImportedFunction, symbol
+from irkit.codegen import ForeignKernel, ImportedFunction, symbol
 from irkit.core import IRKitError, IRModule, Target, substitute
 from irkit.graph import Apply, GraphFunc, Invoke, Lambda, Value
 from irkit.ir import PrimFunc
@@ -53,13 +53,30 @@ class ClaimedKernels:
         """The names of the kernels that are claimed."""
         return tuple(self._kernels)
 
-    def image(self, kernel: PrimFunc) -> bytes | None:
-        """Return the object file of a kernel that a backend has claimed, or None for another.
+    def image(self, kernel: PrimFunc) -> bytes:
+        """Return the object file of a kernel that a backend has claimed.
 
         Raises: IRKitError if the backend fails, or what it gives cannot be compiled.
         """
-        if kernel.name not in self._kernels:
-            return None
+        given, claim, title = self._generated(kernel)
+        return given.image or _compiled(given, claim, title)
+
+    def source(self, kernel: PrimFunc) -> ForeignKernel:
+        """Return the C source of a kernel that a backend has claimed.
+
+        Raises: IRKitError if the backend fails, or gives an object file.
+        """
+        given, claim, title = self._generated(kernel)
+        if given.image:
+            raise IRKitError(
+                f"{title} gave an object file; expected C source, of which the model is made",
+                hint="Compile the model without the backend, or for native code.",
+            )
+        _check_source(given, claim, title)
+        return ForeignKernel(claim.kernel, claim.symbol, given.c)
+
+    def _generated(self, kernel: PrimFunc) -> tuple[ForeignCode, BackendClaim, str]:
+        """Return what the backend of a kernel gives, what it was asked for, and both in words."""
         code, func = self._kernels[kernel.name]
         attrs = dict(code.attrs)
         backend = self.backends[str(attrs[BACKEND])]
@@ -82,7 +99,7 @@ class ClaimedKernels:
                     f"{_title(backend, claim)} takes {name!r} from {library!r}, but another claim "
                     f"takes it from {self.imports[name].library!r}"
                 )
-        return given.image or _compiled(given, claim, _title(backend, claim))
+        return given, claim, _title(backend, claim)
 
 
 def _title(backend: Backend, claim: BackendClaim) -> str:
@@ -99,10 +116,14 @@ def _function(claimed: Lambda, args: Sequence[Value]) -> GraphFunc:
     return GraphFunc("claim", tuple(first.values()), substitute(claimed.body, again))
 
 
-def _compiled(given: ForeignCode, claim: BackendClaim, title: str) -> bytes:
-    """Return the object file of C source, in which the function has the name of the kernel."""
+def _check_source(given: ForeignCode, claim: BackendClaim, title: str) -> None:
     if claim.symbol not in given.c:
         raise IRKitError(f"{title} gave C source without {claim.symbol!r}, the function to define")
+
+
+def _compiled(given: ForeignCode, claim: BackendClaim, title: str) -> bytes:
+    """Return the object file of C source, in which the function has the name of the kernel."""
+    _check_source(given, claim, title)
     named = f'{claim.declaration} __asm__("{symbol(claim.kernel.name)}");'
     source = f"#include <stdint.h>\n{named}\n#line 1\n{given.c}\n"
     with tempfile.TemporaryDirectory(prefix="irkit-") as folder:

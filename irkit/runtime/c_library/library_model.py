@@ -3,7 +3,6 @@
 import ctypes
 import math
 import os
-import re
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irkit.codegen import TensorSpec
+from irkit.codegen import TensorSpec, c_prefix
 from irkit.core import FormatError, IRKitError, ShapeError
 from irkit.graph import StatePair
 from irkit.runtime.c_library.c_structs import (
@@ -62,7 +61,7 @@ def load_library(
 
 def prefix_of(path: "str | os.PathLike[str]") -> str:
     """Return the prefix of functions that the command gives a library by its file's name."""
-    return re.sub(r"\W", "_", Path(path).name.partition(".")[0].removeprefix("lib"), flags=re.ASCII)
+    return c_prefix(Path(path).name.partition(".")[0].removeprefix("lib"))
 
 
 class LibraryModel:

@@ -83,5 +83,7 @@ def _operators(func: Any) -> list[str]:
     return [bind.step.name for bind in bindings_of(func).values() if hasattr(bind.step, "name")]
 
 
-@check_pass(pack_panels.using(vector_bytes=64), strategy=constant_products, examples=few_or_all(8, 60))
+@check_pass(
+    pack_panels.using(vector_bytes=64), strategy=constant_products, examples=few_or_all(8, 60)
+)
 def test_drawn_graphs_keep_their_results(case: Any) -> None: ...

@@ -22,6 +22,7 @@ from irkit.phases import (
     define_backend,
     load_backend,
 )
+from irkit.runtime import build_library, c_compiler, run_tool, write_sources
 from tests.codegen.c.build import needs_compiler
 
 pytestmark = needs_compiler
@@ -189,9 +190,49 @@ def test_a_status_that_means_nothing_is_told() -> None:
     assert problem.startswith("matmul returned 7; expected 0, or -1 without memory, on ")
 
 
-def test_c_source_has_no_backends() -> None:
-    with pytest.raises(IRKitError, match="C source has no kernels of backends"):
-        irkit.compile(parse_module(DENSE), target="c", backends=(dense(),))
+def test_c_source_has_the_source_of_backends(tmp_path: Path) -> None:
+    model = irkit.compile(parse_module(DENSE), target="c", backends=(dense(),))
+    given = inputs_of_dense()
+    (expected,) = irkit.compile(parse_module(DENSE)).run(given).values()
+    for kind in ("shared", "static", "object"):
+        build_library(model, tmp_path / f"libdense.{kind}", kind, name="dense")
+    (found,) = irkit.load_library(tmp_path / "libdense.shared").run(given).values()
+    np.testing.assert_allclose(found, expected, 1e-5)
+    made = write_sources(model, tmp_path / "sources", name="dense")
+    assert "dense_claimed_matmul.c" in [path.name for path in made]
+    cmake = (tmp_path / "sources" / "CMakeLists.txt").read_text()
+    assert "add_library(dense dense.c dense_weights.c dense_claimed_matmul.c)\n" in cmake
+    assert "PUBLIC m Threads::Threads)" in cmake
+
+
+def test_the_library_links_what_the_source_of_a_backend_calls(tmp_path: Path) -> None:
+    pattern, call = op("exp", X), "expf({}) + irkit_far()"
+    (tmp_path / "far.c").write_text("float irkit_far(void) { return 2.0f; }\n")
+    far = tmp_path / "libfar.so"
+    run_tool([*c_compiler(), "-shared", "-fPIC", "-o", str(far), "far.c"], str(tmp_path))
+    head = "#include <math.h>\nextern float irkit_far(void);"
+    plain = elementwise("exp", pattern, call, head)
+
+    def calling(claim: BackendClaim) -> ForeignCode:
+        return msgspec.structs.replace(plain.generate(claim), imports={"irkit_far": str(far)})
+
+    backend = Backend(calling, "mine", plain.rules)
+    text = "def main(x: f32[4]):\n    y: f32[4] = exp(x)\n    return y\n"
+    model = irkit.compile(parse_module(text), target="c", backends=(backend,))
+    build_library(model, tmp_path / "libm.so", "shared", name="m")
+    x = np.arange(4, dtype="f4")
+    (found,) = irkit.load_library(tmp_path / "libm.so").run({"x": x}).values()
+    np.testing.assert_allclose(found, np.exp(x) + 2, 1e-6)
+    files = {path.name: path for path in write_sources(model, tmp_path / "m", name="m")}
+    cmake = files["CMakeLists.txt"].read_text()
+    assert f"Threads::Threads {far} -Wl,-rpath,{tmp_path})" in cmake
+
+
+def test_c_source_takes_no_object_file_of_a_backend() -> None:
+    rules = (claim_rule("dense", op("matmul", X, Y)),)
+    made = Backend(lambda claim: ForeignCode(image=b"object"), "mine", rules)
+    with pytest.raises(IRKitError, match="gave an object file; expected C source"):
+        irkit.compile(parse_module(DENSE), target="c", backends=(made,))
 
 
 def test_what_is_no_backend_is_named() -> None:

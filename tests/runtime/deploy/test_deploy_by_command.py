@@ -4,12 +4,17 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
+from irkit import compile as compile_model
 from irkit.cli.verbs import irkit
+from irkit.core import IRModule
+from irkit.graph import Dimension, GraphFunc, parse, with_dimensions
+from irkit.runtime import build_library
 from tests.runtime.deploy.dlpack import CModel
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc")
@@ -75,3 +80,39 @@ def test_options_that_do_not_fit_are_errors(double: Path, args: list[str], messa
 def test_a_package_for_another_target(double: Path, tmp_path: Path) -> None:
     done = ran(double, "-o", tmp_path / "double.irkit", "--target", "raspberry-pi-4", "--quiet")
     assert done.exit_code == 0, done.output
+
+
+def test_a_library_is_run_by_the_command(double: Path, tmp_path: Path) -> None:
+    output = tmp_path / "libdouble.so"  # A word of C, so the prefix is another one.
+    assert ran(double, "--output-kind=shared", "-o", output).exit_code == 0
+    given = tmp_path / "x.npy"
+    np.save(given, np.array([1, 2, 3, 4], "f4"))
+    done = CliRunner().invoke(irkit, ["run", str(output), "--input", f"x={given}"])
+    assert done.exit_code == 0, done.output
+    assert "y: float32[4] from 2 to 8\nran in " in done.output
+    done = CliRunner().invoke(irkit, ["run", str(output), "--random"])
+    assert done.exit_code == 0, done.output
+    for more, said in (
+        (["--name", "other"], "has no function other_version"),
+        (["--profile"], "the kernels of a library cannot be measured apart"),
+        ([], "input 'x' is missing"),
+    ):
+        done = CliRunner().invoke(irkit, ["run", str(output), *more])
+        assert done.exit_code != 0
+        assert said in f"{done.output}{done.exception}"
+
+
+def test_a_library_with_open_sizes_and_a_cache_is_run_by_the_command(tmp_path: Path) -> None:
+    func = parse(
+        "def main(k: f32[2, n, 3], past: f32[2, m, 3]):\n"
+        "    present = concat(past, k, axis=1)\n    y: f32[2, 3] = sum(present, axes=(1,))\n"
+        "    r = (y, present)\n    return r\n"
+    )
+    assert isinstance(func, GraphFunc)
+    dims = {"n": Dimension("n", 1, 5), "m": Dimension("m", 0, 5)}
+    module = IRModule({"main": with_dimensions(func, dims)})
+    model = compile_model(module, target="c", state={"past": ("present", 1, 5)}, keep_trace=False)
+    build_library(model, tmp_path / "libcached.so", "shared", name="cached")
+    done = CliRunner().invoke(irkit, ["run", str(tmp_path / "libcached.so"), "--random"])
+    assert done.exit_code == 0, done.output
+    assert "present: float32[2, 2, 3]" in done.output

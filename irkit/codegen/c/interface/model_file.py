@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from irkit.codegen.c.interface.call_text import CALL
 from irkit.codegen.c.interface.execution import Execution
 from irkit.codegen.c.interface.folder_text import CMAKE, EXAMPLE, WEIGHTS
+from irkit.codegen.c.interface.foreign_text import ForeignKernel, link_flags
 from irkit.codegen.c.interface.header_text import HEADER
 from irkit.codegen.c.interface.interface_text import INCLUDES, INTERFACE
 from irkit.codegen.c.interface.model_tables import tables
@@ -13,7 +14,7 @@ from irkit.codegen.c.interface.pool_text import BEGIN, OWN_POOL
 from irkit.codegen.c.parallel_regions import HOST_FAILED
 from irkit.codegen.c.source_file import emit_c
 from irkit.codegen.c.types import identifier
-from irkit.codegen.executor_plan import ExecutorPlan
+from irkit.codegen.executor_plan import ExecutorPlan, ImportedFunction
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc
 
@@ -44,17 +45,31 @@ def emit_header(name: str) -> str:
     return HEADER.replace("NAME", name)
 
 
-def folder_files(name: str) -> dict[str, str]:
-    """Return the files beside the C file of a model, by name: weights as source, a CMakeLists.txt
-    and an example."""
+def folder_files(
+    name: str,
+    foreign: Sequence[ForeignKernel] = (),
+    imports: Sequence[ImportedFunction] = (),
+) -> dict[str, str]:
+    """Return the files beside the C file of a model, by name: weights as source, kernels of
+    backends, a CMakeLists.txt and an example."""
     texts = {f"{name}_weights.c": WEIGHTS, "CMakeLists.txt": CMAKE, "main.c": EXAMPLE}
-    return {file: text.replace("NAME", name) for file, text in texts.items()}
+    kernels = {f"{name}_{each.symbol}.c": each.file(name) for each in foreign}
+    more = {"SOURCES": " ".join(kernels), "LIBRARIES": " ".join(link_flags(imports))}
+    found = {file: text.replace("NAME", name) for file, text in texts.items()}
+    for word, names in more.items():
+        text = found["CMakeLists.txt"].replace(f" {word}", f" {names}" if names else "")
+        found["CMakeLists.txt"] = text
+    return kernels | found
 
 
 def emit_interface(
-    plan: ExecutorPlan, functions: Sequence[PrimFunc], target: Target, name: str
+    plan: ExecutorPlan,
+    functions: Sequence[PrimFunc],
+    target: Target,
+    name: str,
+    foreign: Sequence[ForeignKernel] = (),
 ) -> str:
-    """Return the C file of a model.
+    """Return the C file of a model; ``foreign`` kernels have files of their own.
 
     Raises: IRKitError for an input or output of a type that DLPack has no number for.
     """
@@ -62,7 +77,8 @@ def emit_interface(
     funcs = [func.replace(name=renamed[func.name]) for func in functions]
     title, file = f"the model {name}", f"{name}.c"
     kernels = emit_c(funcs, target, static=True, title=title, file=file, hosted=True)
-    run = Execution(plan, dict(zip(renamed, funcs, strict=True)))
+    called = dict(zip(renamed, funcs, strict=True))
+    run = Execution(plan, called | {each.kernel.name: each.named(name) for each in foreign})
     is_open = isinstance(plan.arena_bytes, str)
     arena = run.size(plan.arena_bytes, "(sizes)") if is_open else f"{max(int(plan.arena_bytes), 1)}"
     parts = [
@@ -81,6 +97,7 @@ def emit_interface(
         f"#define IRKIT_HOST ({HOST_FAILED}) /* the host's pool did not run a loop */",
         "#define IRKIT_MEASURED (-3) /* a dimension that the run finds is refused */",
         tables(plan, name),
+        *(each.declared(name) for each in foreign),
         run.computed(),
         run.executed(),
         OWN_POOL.replace("NAME_parallel", f"{name}_parallel"),

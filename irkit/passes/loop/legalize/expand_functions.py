@@ -31,17 +31,12 @@ since they may hold loads that it guards.
 
 from irkit.core import Node, children, deep_recursion, postorder, walk, with_fields
 from irkit.ir import (
-    And,
-    Assert,
-    Block,
     Broadcast,
     Call,
-    Conditional,
     Const,
     Expr,
     Ldexp,
     Let,
-    Or,
     PrimFunc,
     Stmt,
     Var,
@@ -49,6 +44,7 @@ from irkit.ir import (
     nested,
 )
 from irkit.ir.math import MathFeatures, expansion, has_expansion
+from irkit.passes.loop.support.evaluated import always_evaluated
 from irkit.transform import define_pass
 
 MOST_HEIGHT = 2
@@ -83,7 +79,7 @@ class _FunctionExpander:
         if not any(has_expansion(node, self.features) for node in nodes):
             return made
         names: list[tuple[Var, Expr]] = []
-        sure = _always(stmt, roots)
+        sure = always_evaluated(stmt, roots)
         new: dict[int, Node] = {}
         for node in nodes:
             if id(node) in new:
@@ -143,25 +139,3 @@ def _is_trivial(expr: Expr) -> bool:
     return isinstance(expr, (Var, Const)) or (
         isinstance(expr, Broadcast) and isinstance(expr.value, (Var, Const))
     )
-
-
-def _always(stmt: Stmt, roots: list[Expr]) -> set[int]:
-    """Return the expressions that a statement computes whatever its conditions are."""
-    if isinstance(stmt, Block):  # What it holds is about its axes, which are bound in it.
-        return set()
-    # The values in the message of an assertion are computed only if it fails.
-    stack: list[Node] = [*(roots[:1] if isinstance(stmt, Assert) else roots)]
-    found: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if id(node) in found:
-            continue
-        found.add(id(node))
-        match node:
-            case Conditional(cond):
-                stack.append(cond)
-            case And(a) | Or(a):
-                stack.append(a)
-            case _:
-                stack += children(node)
-    return found

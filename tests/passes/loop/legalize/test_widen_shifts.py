@@ -41,5 +41,5 @@ def test_other_shifts_stay(kind: str) -> None:
 
 
 def test_only_webassembly_declares_it() -> None:
-    assert phases_of(Target("wasm32"), LEGALIZE).names == ("expand-functions", "widen-shifts")
+    assert "widen-shifts" in phases_of(Target("wasm32"), LEGALIZE).names
     assert "widen-shifts" not in phases_of(Target("rv64gc"), LEGALIZE).names
