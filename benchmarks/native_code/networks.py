@@ -18,7 +18,7 @@ from benchmarks.native_code.onnx_nets import Net
 
 LIGHT = (
     "squeezenet", "resnet50", "densenet121", "inception_v1", "inception_v2", "shufflenet",
-    "alexnet", "zfnet512", "vgg19",
+    "bvlc_alexnet", "zfnet512", "vgg19",
 )  # fmt: skip
 TORCHVISION = {
     "mobilenet_v2": "mobilenet_v2", "efficientnet": "efficientnet_b0", "resnet18": "resnet18",
@@ -31,6 +31,9 @@ def network(name: str, folder: Path) -> Path:
     """Return the file of a network, which is made if the folder does not have it yet."""
     path = folder / f"{name}.onnx"
     if not path.exists():
+        if name not in (*LIGHT, *TORCHVISION, *_MADE):
+            known = ", ".join((*LIGHT, *TORCHVISION, *_MADE))
+            raise SystemExit(f"there is no network {name!r}; there are: {known}")
         made = path.with_suffix(".new")
         if name in TORCHVISION:
             _export(TORCHVISION[name], made)
