@@ -95,6 +95,49 @@ def test_rows_of_a_tile_are_prefetched_in_a_parallel_loop() -> None:
     assert_same_natively(func, sch.func)
 
 
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(columns=st.integers(1, 40), parts=st.integers(1, 7))
+def test_the_iterations_of_a_loop_prefetch_a_part_each(columns: int, parts: int) -> None:
+    func = matmul(12, columns, 10)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    sch.reorder(k, i)
+    far, near = sch.split(i, [None, parts])
+    ko, ki = sch.split(k, [None, 4])
+    sch.reorder(ko, far, ki, near, j)
+    sch.prefetch(block, "B", ko, 1, inside=near, among=far)
+    assert "prefetch(B[" in script(sch.func)
+    build(sch.func, check_bounds=True)
+    assert_same_natively(func, sch.func)
+
+
+def test_all_parts_together_are_what_is_read_later() -> None:
+    func = matmul(8, 16, 12)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    ko, ki = sch.split(k, [None, 4])
+    sch.reorder(ko, i, ki, j)
+    sch.prefetch(block, "B", ko, 1, inside=i, among=i)
+    text = script(sch.func)
+    # Of 8 rows, the first 4 prefetch one of the 4 later rows each; the others find none.
+    assert "prefetch(B[" in text
+    fetched = [(o, p) for o in range(3) for p in range(8) if o + 1 < 3 and (o + 1) * 4 + p < 12]
+    assert len({o * 4 + 4 + p for o, p in fetched if p < 4}) == 8
+
+
+def test_loops_that_do_not_enclose_each_other_are_refused() -> None:
+    func = matmul(4, 16, 8)
+    sch = Schedule(func, check="each")
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    with pytest.raises(ScheduleError, match="is not inside of it"):
+        sch.prefetch(block, "B", j, 1, inside=i)
+    with pytest.raises(ScheduleError, match="is inside of"):
+        sch.prefetch(block, "B", i, 1, inside=j, among=k)
+
+
 @pytest.mark.parametrize("offset", [0, -1, 1 << 40])
 def test_the_offset_is_limited(offset: int) -> None:
     with pytest.raises(ScheduleError, match="the offset must be 1 to"):
