@@ -57,16 +57,6 @@ def test_a_loop_inside_prefetches_its_part_of_a_later_iteration() -> None:
     assert same(again.func, sch.func)
 
 
-def test_the_loop_inside_must_be_inside() -> None:
-    sch = Schedule(matmul(4, 40, 6))
-    block = sch.get_block("C")
-    i, j, _ = sch.get_loops(block)
-    with pytest.raises(
-        ScheduleError, match="cannot prefetch 'B' in loop 'j': loop 'i' is not inside of it"
-    ):
-        sch.prefetch(block, "B", j, 1, inside=i)
-
-
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     n=st.integers(1, 20),

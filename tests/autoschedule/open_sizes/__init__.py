@@ -1,0 +1,1 @@
+"""Schedules of functions whose sizes are not constant."""
