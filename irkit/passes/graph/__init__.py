@@ -2,7 +2,7 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-multiply_few_rows, pack_panels, eliminate_common_nodes, eliminate_dead_nodes; outline_branches,
+pack_panels, multiply_few_rows, eliminate_common_nodes, eliminate_dead_nodes; outline_branches,
 fuse_ops, lower_to_loops, plan_memory.
 """
 
