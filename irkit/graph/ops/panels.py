@@ -14,10 +14,12 @@ def in_panels(matrix: Array, width: int) -> Array:
     """Lay out a matrix [rows, columns] in panels [panels, rows, width]; columns that the last panel
     lacks are 0."""
     rows, columns = matrix.shape
-    count = -(-columns // width)
-    whole = np.zeros((rows, count * width), matrix.dtype)
-    whole[:, :columns] = matrix
-    return np.ascontiguousarray(whole.reshape(rows, count, width).transpose(1, 0, 2))
+    whole, left = divmod(columns, width)
+    made = np.zeros((whole + (left > 0), rows, width), matrix.dtype)
+    made[:whole] = matrix[:, : whole * width].reshape(rows, whole, width).transpose(1, 0, 2)
+    if left:
+        made[whole, :, :left] = matrix[:, whole * width :]
+    return made
 
 
 def out_of_panels(panels: Array, columns: int) -> Array:

@@ -19,23 +19,26 @@ A product reads a panel for each tile of rows, and reads it all in order: nothin
 model runs, memory is fetched ahead, and a panel never lies in few sets of a cache.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from irkit.autoschedule import Machine, panel_width
 from irkit.core import remark
 from irkit.graph import (
+    ArrayData,
     GraphFunc,
     Match,
     Replacement,
     Value,
     apply_rules,
+    attributes,
+    constants_of,
     dtype_of_value,
     extents_of,
     graph_rule,
     hole,
     in_panels,
-    known,
     op,
 )
 from irkit.ir import F32, F64, DType
@@ -55,26 +58,35 @@ def pack_panels(
     if not vector_bytes:
         return func
     fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
-    widths = _Widths(Machine.of_settings(tuple(fields.items())))
-    rule = graph_rule("pack-panels", op("matmul", hole("x"), _MATRIX), widths.packed, shared=True)
-    return apply_rules(func, "pack-panels", (rule,))
+    widths = _Widths(Machine.of_settings(tuple(fields.items())), constants_of(func))
+    # A hole, since what is known to other rules is never as large as a matrix may be.
+    plain, turned = hole("w"), op("transpose", hole("w"), name="turned")
+    rules = [
+        graph_rule(name, op("matmul", hole("x"), matrix), widths.packed, shared=True)
+        for name, matrix in (("pack-panels", plain), ("pack-transposed-panels", turned))
+    ]
+    return apply_rules(func, "pack-panels", rules)
 
 
 class _Widths:
-    """Widths of panels for a machine, each computed once."""
+    """Widths of panels of constants for a machine, each computed once."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(self, machine: Machine, constants: Mapping[Value, ArrayData]) -> None:
+        self._machine, self._constants = machine, constants
         self._of = cache(self._computed)
 
     def _computed(self, rows: int, columns: int, steps: int, dtype: DType) -> int:
         return panel_width(rows, columns, steps, dtype, self._machine)
 
     def packed(self, b: Replacement, m: Match) -> Value | None:
-        array, dtype = m.array("w"), dtype_of_value(m["x"])
-        shape = extents_of(m["x"])
-        if dtype is None or dtype not in (F32, F64) or not shape:
+        matrix, shape = self._constants.get(m["w"]), extents_of(m["x"])
+        if matrix is None or matrix.is_absent or not shape:
             return None
+        array, dtype = matrix.array, dtype_of_value(m["x"])
+        if dtype is None or dtype not in (F32, F64) or array.ndim != 2 or not array.size:
+            return None
+        if "turned" in m and attributes(m.op("turned")).ints("axes") == (1, 0):
+            array = array.T
         rows = shape[-2] if len(shape) > 1 else 1
         steps, columns = array.shape
         width = self._of(rows or _ASSUMED, columns, steps, dtype)
@@ -95,4 +107,3 @@ class _Widths:
 _MOST_PADDED = 2
 _ASSUMED = 32
 """Rows of a product with any number of rows."""
-_MATRIX = known("w", lambda array: array.ndim == 2 and array.size > 0)

@@ -22,6 +22,13 @@ def main(x: f32[6, 2]):
 """.format(", ".join(f"{n}.0" for n in range(80)))
 
 
+TURNED = """\
+def main(x: f32[6, 2]):
+    w: f32[40, 2] = constant([{}])
+    t: f32[2, 40] = transpose(w, axes=(1, 0))
+    y: f32[6, 40] = matmul(x, t)
+    return y
+""".format(", ".join(f"{n}.0" for n in range(80)))
 ARGUMENT = """\
 def main(x: f32[6, 2], w: f32[2, 40]):
     y: f32[6, 40] = matmul(x, w)
@@ -46,6 +53,16 @@ def test_panels_hold_the_matrix_and_zeros() -> None:
     np.testing.assert_array_equal(out_of_panels(panels, 40), np.arange(80).reshape(2, 40))
     rest = panels.transpose(1, 0, 2).reshape(2, -1)[:, 40:]
     assert not np.any(rest)
+
+
+def test_a_transposed_matrix_is_packed_as_it_lies() -> None:
+    after = pack_panels(parse(TURNED), vector_bytes=64)
+    (panels,) = [
+        each.step.data.array
+        for each in bindings_of(after).values()
+        if isinstance(each.step, Constant) and each.var.name == "y_panels"
+    ]
+    np.testing.assert_array_equal(out_of_panels(panels, 40), np.arange(80).reshape(40, 2).T)
 
 
 def test_what_was_chosen_is_a_remark_and_keeps_its_place() -> None:
