@@ -10,6 +10,7 @@ import mmap
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -25,6 +26,7 @@ from irkit.core import FormatError, IRKitError, own_sources
 from irkit.phases.compile_module import CompileOptions
 from irkit.phases.executor.state_names import StateNames
 from irkit.phases.schedule_choice import machine_of
+from irkit.processes import compile_jobs
 from irkit.runtime import (
     Model,
     PackageContents,
@@ -41,6 +43,7 @@ from irkit.transform import is_recording, pipeline_digest, runs_here
 if TYPE_CHECKING:
     from irkit.frontend.onnx import ModelLike, Shapes
 
+_PIECE = 8 << 20
 _LOCATION = b"location"
 """A word that each model contains whose weights are in other files."""
 
@@ -106,8 +109,8 @@ class ModelRequest(msgspec.Struct, frozen=True, eq=False):
 
 
 def _file_parts(path: Path) -> Iterable[bytes | mmap.mmap]:
-    yield from _mapped(path)
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+    for whole in _mapped(path):
+        yield whole
         if whole.find(_LOCATION) < 0:
             return
     from irkit.frontend.onnx import external_files
@@ -135,9 +138,23 @@ def _array_digest(value: ArrayLike) -> str:
 def _digest(parts: Iterable[Any]) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
+        with memoryview(part) as data:
+            digest.update(data.nbytes.to_bytes(8, "little"))
+            for each in _pieces(data):
+                digest.update(each)
     return digest.hexdigest()
+
+
+def _pieces(data: memoryview) -> list[Any]:
+    """Return small data as it is; of large data the digests of pieces, made by several threads."""
+    if len(data) <= _PIECE:
+        return [data]
+
+    def of_piece(at: int) -> bytes:
+        return hashlib.sha256(data[at : at + _PIECE]).digest()
+
+    with ThreadPoolExecutor(compile_jobs()) as threads:
+        return list(threads.map(of_piece, range(0, len(data), _PIECE)))
 
 
 @cache

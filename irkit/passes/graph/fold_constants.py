@@ -19,6 +19,8 @@ After::
 
 from math import prod
 
+import numpy as np
+
 from irkit.core import remark, rewrite
 from irkit.graph import (
     ArrayData,
@@ -62,7 +64,10 @@ def fold_constants(
         left -= max(0, size - held)
         found = op_spec(step.name).evaluate([known[arg].array for arg in step.args], step.attrs)
         assert not isinstance(found, tuple)
-        if found.base is None:  # Nobody else has it, so it need not be copied.
+        # A scalar of NumPy's, which an operator may give, has no flags to set.
+        if (
+            type(found) is np.ndarray and found.base is None
+        ):  # Nobody else has it, so it need not be copied.
             found.flags.writeable = False
         known[bind.var] = ArrayData(found)
         return bind.replace(step=Constant(known[bind.var]))

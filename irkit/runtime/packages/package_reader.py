@@ -50,7 +50,7 @@ def read_package(path: "str | os.PathLike[str]", *, whole: bool = False) -> Pack
     """Read a package and check that it is complete and fits this machine.
 
     The model is the first that this machine can run. Its parameters are mapped, and compared with
-    their digest if they are small, or if the ``whole`` of it is to be compared.
+    their digest if they are small; with ``whole``, large ones with the checksum of the zip file.
     Raises: FormatError if the file is missing, damaged, of another format, or made for processors
     with features that this one lacks.
     """
@@ -62,12 +62,13 @@ def contents_of(data: bytes | memoryview, title: str, *, whole: bool = False) ->
 
     Raises: FormatError.
     """
-    file, most = memoryview(data), len(data) if whole else VERIFIED_PARAMS
+    file = memoryview(data)
     with open_archive(file, title) as archive:
         manifest = read_manifest(archive, title)
         chosen = _fitting(manifest, title)
         members = {
-            name: _member(archive, file, name, manifest, title, most) for name in manifest.members
+            name: _member(archive, file, name, manifest, title, whole=whole)
+            for name in manifest.members
         }
         made = [_contents(each, members, title) for each in manifest.models]
     first = made.pop(chosen)
@@ -129,15 +130,18 @@ def _fitting(manifest: Manifest, title: str) -> int:
 
 def _member(
     archive: zipfile.ZipFile,
-    whole: memoryview,
+    file: memoryview,
     name: str,
     manifest: Manifest,
     title: str,
-    most: int,
+    *,
+    whole: bool,
 ) -> memoryview:
-    data = stored_member(archive, whole, name)
-    is_large = len(data) > most and any(v.params == name for v in manifest.models)
+    data = stored_member(archive, file, name)
+    is_large = len(data) > VERIFIED_PARAMS and any(v.params == name for v in manifest.models)
     if not is_large and digest_of(data) != manifest.members[name]:
+        raise damaged(title, f"{name} has a different checksum")
+    if is_large and whole and zlib.crc32(data) != archive.getinfo(name).CRC:
         raise damaged(title, f"{name} has a different checksum")
     return data
 
