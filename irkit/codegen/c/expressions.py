@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from irkit.codegen.c import helpers
 from irkit.codegen.c.conditionals import LAZY, note_loads
+from irkit.codegen.c.contraction import contracted
 from irkit.codegen.c.conversions import convert, reinterpret, scaled
 from irkit.codegen.c.functions import by_lanes, intrinsic, limits, rounded
 from irkit.codegen.c.instruction_calls import instruction_call
@@ -146,6 +147,9 @@ def _arithmetic(sign: str, level: int) -> Callable[[FunctionWriter, Binary], Cod
     def emit(writer: FunctionWriter, node: Binary) -> Code:
         dtype, a, b = node.dtype, _of(writer, node.a), _of(writer, node.b)
         if dtype.is_float:
+            made = contracted(writer, node) if level == PLUS else None
+            if made is not None:
+                return made
             plain = Code(f"{a.within(level)} {sign} {b.within(level + 1)}", level)
             return rounded(writer, dtype, plain)
         if dtype.lanes > 1:

@@ -33,6 +33,9 @@ def _is_uniform(index: Expr) -> bool:
 
 def load(writer: FunctionWriter, node: Load) -> Code:
     """Read an element or a vector of elements."""
+    names = writer.registers.get(id(node.buffer))
+    if names is not None:  # In parentheses: the name of a value would be a constant.
+        return Code(f"({names[_first_element(node)]})")
     lanes, dtype = node.dtype.lanes, node.dtype
     mask = _mask(writer, node, lanes)
     if lanes == 1:
@@ -66,6 +69,10 @@ def load(writer: FunctionWriter, node: Load) -> Code:
 
 def store(writer: FunctionWriter, node: Store, value: Code) -> None:
     """Write an element or a vector of elements."""
+    names = writer.registers.get(id(node.buffer))
+    if names is not None:
+        writer.line(f"{names[_first_element(node)]} = {value.text};")
+        return
     dtype = node.value.dtype
     lanes = max((dtype.lanes, *(index.dtype.lanes for index in node.indices)))
     mask = _mask(writer, node, lanes)
@@ -92,6 +99,13 @@ def store(writer: FunctionWriter, node: Store, value: Code) -> None:
         over_lanes(writer, lanes, f"if ({mask}[lane]) {pointer}[{at}] = {text};", head="else ")
         return
     over_lanes(writer, lanes, f"{guard}{pointer}[{at}] = {text};")
+
+
+def _first_element(node: Access) -> int:
+    (index,) = node.indices
+    first = as_int(index.base) if isinstance(index, Ramp) else None
+    assert first is not None, "an array of variables is accessed at fixed places"
+    return first
 
 
 def _is_whole(writer: FunctionWriter, node: Access, dtype: DType) -> bool:

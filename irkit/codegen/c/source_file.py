@@ -144,6 +144,7 @@ def _written(
     writer.names(name)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False
+    writer.contracts = attrs.get("contract") is not False and not source.dialect.has_threads
     writer.parallel = attrs.get("threads") is not False and not source.dialect.has_threads
     failing = list(walk(func, Assert))
     writer.failures = {id(node): place + 1 for place, node in enumerate(failing)}

@@ -15,6 +15,7 @@ from irkit.codegen.c.buffer_sizes import constant_size, strides
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.memory_access import element_pointer, store
 from irkit.codegen.c.parallel_regions import HOST_FAILED, RegionEnds, declare_region
+from irkit.codegen.c.registers import declare_registers
 from irkit.codegen.c.types import memory_type, value_type
 from irkit.codegen.c.writer import (
     ATOM,
@@ -280,6 +281,9 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
             )
         small = whole is not None and whole <= min(STACK_ARRAY, room)
         if size is not None and whole is not None and (small or rules.place == "stack"):
+            if declare_registers(writer, node):
+                write(writer, node.body)
+                return
             name = writer.name(buffer.name)
             kind = memory_type(buffer.dtype)
             writer.line(f"_Alignas({align}) {kind} {name}[{max(size, 1)}];")

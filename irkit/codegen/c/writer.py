@@ -125,7 +125,9 @@ class FunctionWriter:
     end; ``open`` counts those that may hold memory where the text stands, ``exits`` the ways out of
     the function that report an error. ``block_memory`` are
     the declarations of memory that the threads of a block share, ``shared_end`` the bytes of it so
-    far if the launch asks for it.
+    far if the launch asks for it. ``comparisons`` has, for bool vectors by
+    name, the comparison that each is: the name of integers as wide as what is compared, and their
+    bits. ``registers`` are the variables in place of an array, by their first elements.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -149,7 +151,9 @@ class FunctionWriter:
         self.jumps = False
         self.exits = 0
         self.stack_bytes = 0
+        self.registers: dict[int, dict[int, str]] = {}
         self.noalias = True
+        self.contracts = True
         self.declared_params: list[str] = []
         self.parallel = True
         self.record: str | None = None
