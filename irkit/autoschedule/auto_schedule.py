@@ -37,8 +37,8 @@ schedule as it is."""
 _OF_REDUCTIONS: tuple[Rule, ...] = (
     schedule_tile_registers,
     schedule_dot_product,
-    schedule_lanes,
     schedule_product,
+    schedule_lanes,
     schedule_reduction,
 )
 
