@@ -2,8 +2,8 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, fold_constants;
-multiply_few_rows, block_channels, eliminate_common_nodes, eliminate_dead_nodes; outline_branches,
-fuse_ops, lower_to_loops, plan_memory.
+multiply_few_rows, block_channels, use_winograd, eliminate_common_nodes, eliminate_dead_nodes;
+outline_branches, fuse_ops, lower_to_loops, plan_memory.
 """
 
 from irkit.passes.graph.block_channels import (
