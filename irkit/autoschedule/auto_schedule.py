@@ -39,8 +39,8 @@ _OF_REDUCTIONS: tuple[Rule, ...] = (
     schedule_transformed_product,
     schedule_tile_registers,
     schedule_dot_product,
-    schedule_lanes,
     schedule_product,
+    schedule_lanes,
     schedule_reduction,
 )
 

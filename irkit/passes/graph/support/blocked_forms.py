@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irkit.core import AttrValue
 from irkit.graph import (
     OPS,
     Array,
@@ -66,7 +65,7 @@ class BlockedForms:
             args = [x if plain else at[x], packed]
             if bias:
                 args.append(b.constant(self._vector(arrays[1]), name="bias"))
-            return b.op("conv_blocked", *args, **_given(step))
+            return b.emit(Op("conv_blocked", tuple(args), as_attrs(_given(step))), "conv_blocked")
 
         return BlockedForm(() if plain else (x,), emit)
 
@@ -85,7 +84,8 @@ class BlockedForms:
             args = [at[x], b.constant(filters, name="packed")]
             if bias:
                 args.append(b.constant(self._vector(arrays[1]), name="bias"))
-            return b.op("depthwise_blocked", *args, **_given(step))
+            made = Op("depthwise_blocked", tuple(args), as_attrs(_given(step)))
+            return b.emit(made, made.name)
 
         return BlockedForm((x,), emit)
 
@@ -175,10 +175,9 @@ class BlockedForms:
     def pool(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a pool: its window is one element wide along the lanes."""
         (x,) = step.args
-        options = attributes(step)
 
         def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
-            window = {name: _with_lanes(name, options.ints(name)) for name in _given(step)}
+            window = {name: _with_lanes(name, sizes) for name, sizes in _given(step).items()}
             attrs = as_attrs({**dict(step.attrs), **window})
             return b.emit(Op(step.name, (at[x],), attrs), step.name)
 
@@ -210,9 +209,10 @@ class BlockedForms:
         """Return the form of a slice of whole blocks of channels, or along spatial axes."""
         (x,) = step.args
         options, extents, lanes = attributes(step), extents_of(x), self.lanes
-        columns = (options.ints(name) for name in ("axes", "begins", "ends", "strides"))
+        axes, strides = options.ints("axes"), options.ints("strides")
         begins, ends = list(options.ints("begins")), list(options.ints("ends"))
-        for number, (axis, begin, end, stride) in enumerate(zip(*columns, strict=True)):
+        for number, axis in enumerate(axes):
+            begin, end, stride = begins[number], ends[number], strides[number]
             extent = extents[axis]
             if axis != 1:
                 continue
@@ -224,7 +224,6 @@ class BlockedForms:
             begins[number], ends[number] = first // lanes, -(-last // lanes)
 
         def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
-            axes, strides = options.ints("axes"), options.ints("strides")
             return b.op(
                 "slice", at[x], begins=tuple(begins), ends=tuple(ends), axes=axes, strides=strides
             )
@@ -239,7 +238,11 @@ class BlockedForms:
         if pads[1] or pads[rank + 1] or (value and not self._is_whole(x)):
             return None
         wide = (*pads[:rank], 0, *pads[rank:], 0)
-        return BlockedForm((x,), lambda b, at: b.op("pad", at[x], pads=wide, value=value))
+
+        def emit(b: Replacement, at: Mapping[Value, Value]) -> Value:
+            return b.op("pad", at[x], pads=wide, value=value)
+
+        return BlockedForm((x,), emit)
 
 
 def _same(step: Op) -> Emit:
@@ -270,9 +273,10 @@ def _with_lanes(name: str, sizes: tuple[int, ...]) -> tuple[int, ...]:
     return (*sizes[:half], 0, *sizes[half:], 0)
 
 
-def _given(step: Op) -> dict[str, AttrValue]:
-    """Return the sizes of a window that an operator was given."""
-    return {name: value for name, value in step.attrs if name in _SIZES}
+def _given(step: Op) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of a window that an operator was given, in full."""
+    options = attributes(step)
+    return {name: options.ints(name) for name, _ in step.attrs if name in _SIZES}
 
 
 def _keeps_zeros(step: Op, given: list[Array]) -> bool:
