@@ -20,7 +20,7 @@ from irkit.tune import (
 )
 
 _UNITS = {"l1": "bytes", "l2": "bytes", "l3": "bytes", "vector_bytes": "bytes"}
-_COSTS = ("latency", "near", "far")
+_COSTS = ("latency", "near", "far", "streamed")
 
 
 @click.command("machine")

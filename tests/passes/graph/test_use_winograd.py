@@ -132,14 +132,15 @@ SIZE = ConvolutionSize(1, 56, 56, 4, 16, 4, 16)
 
 
 def test_cold_weights_decide_late_layers() -> None:
-    """512 channels at 7 x 7 wait for memory; with weights in the cache, tiles win by more."""
+    """512 channels at 7 x 7 wait for memory; with weights in the cache, tiles would win."""
     late = ConvolutionSize(1, 7, 7, 32, 16, 32, 16)
     warm = msgspec.structs.replace(HERE, streamed=0.01)
     cold, here = (
         winograd_plan(late, 2, machine).cycles / direct_cycles(late, machine)
         for machine in (HERE, warm)
     )
-    assert here < cold - 0.1 < 0.85
+    assert here < 0.7
+    assert cold > 0.95
     assert winograd_plan(late, 4, HERE).cycles > direct_cycles(late, HERE)
 
 

@@ -78,8 +78,8 @@ def conv_winograd(g: GraphValues, name: str) -> object:
     if not g.fits(x.sizes[0], blocks, high, wide, lanes):
         return None
     bias = _bias(g, x, blocks, lanes)
-    options = {"tile": tile, "rows": 1 + g.picks.below(3), "pads": pads}
-    return g.op(name, x, u, *bias, bound=bound + 3, **options)
+    rows = 1 + g.picks.below(3)
+    return g.op(name, x, u, *bias, bound=bound + 3, tile=tile, rows=rows, pads=pads)
 
 
 def _bias(g: GraphValues, x: GraphTensor, blocks: int, lanes: int) -> tuple[GraphTensor, ...]:

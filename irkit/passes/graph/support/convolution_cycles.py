@@ -31,8 +31,8 @@ _STREAM = 0.5
 """Cycles that a vector takes beside that in the innermost loops, if it is in the second cache."""
 _LINE = 64
 """Bytes that come from memory together."""
-_HIDDEN = 0.5
-"""The part of the time from memory that prefetching hides behind as much arithmetic."""
+_HIDDEN, _BEHIND = 0.5, 0.25
+"""The part of the time from memory that prefetching hides, behind such a part of the arithmetic."""
 _AGAIN = 0.25
 """The part of the time from memory that weights take which were read for the rows before."""
 _VECTORS = (2, 3), (5, 1)
@@ -93,7 +93,7 @@ def direct_cycles(size: ConvolutionSize, machine: Machine) -> float:
 
 def _with_memory(cycles: float, memory: float) -> float:
     """Return the cycles of arithmetic and those that weights take from memory together."""
-    return cycles + memory - min(memory * _HIDDEN, cycles)
+    return cycles + memory - min(memory * _HIDDEN, cycles * _BEHIND)
 
 
 def winograd_plan(size: ConvolutionSize, tile: int, machine: Machine) -> WinogradPlan:

@@ -1,1 +1,0 @@
-"""Schedules of functions whose sizes are not constant."""
