@@ -96,7 +96,9 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
     schedule = "none" if by_kernel else options.schedule
-    graph_pipeline = for_machine(options.graph_pipeline, chosen, schedule, layouts=options.schedule)
+    # The patterns of a backend are of operators as the model has them.
+    layouts = "none" if options.backends else options.schedule
+    graph_pipeline = for_machine(options.graph_pipeline, chosen, schedule, layouts=layouts)
     for backend in options.backends:
         graph_pipeline = backend.into(graph_pipeline)
     input_specs(_main(module))  # Checked now, because compiling the kernels can take minutes.
