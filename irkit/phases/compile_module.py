@@ -109,12 +109,12 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     chosen = machine_of(options.machine, target)
     # What was recorded is looked up by the loops as written, so kernels are scheduled one by one.
     by_kernel = bool(options.records.traces) and options.schedule == "auto"
-    kernels = "none" if by_kernel else options.schedule
+    # The patterns of a backend are of operators as the model has them.
     graph_pipeline = for_machine(
         options.graph_pipeline,
         chosen,
-        options.schedule,
-        kernels=kernels,
+        "none" if options.backends else options.schedule,
+        kernels="none" if by_kernel else options.schedule,
         tolerance=options.tolerance,
     )
     for backend in options.backends:

@@ -139,7 +139,7 @@ def for_machine(
     if tolerance:
         wanted[use_winograd.name]["tolerance"] = tolerance
     if schedule == "none":
-        wanted = {}
+        wanted = {lower_to_loops.name: wanted[lower_to_loops.name]}
     if (kernels or schedule) == "none":
         wanted[lower_to_loops.name] = {"schedule": "none"}
     for name, p in placed.items():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.core import IRKitError
-from irkit.graph import Op, extents_of, hole, op, parse_module
+from irkit.core import IRKitError, IRModule
+from irkit.graph import Builder, Op, extents_of, hole, op, parse_module
 from irkit.ir import interpret
 from irkit.phases import (
     Backend,
@@ -93,6 +93,23 @@ def test_the_code_of_a_backend_is_what_runs() -> None:
     short = irkit.compile(parse_module(DENSE), backends=(dense(terms=6),))
     wanted = np.exp(given["x"][:, :6] @ given["w"][:6])
     np.testing.assert_allclose(run(short, **given), wanted, 1e-5)
+
+
+def test_products_of_constant_matrices_can_be_claimed_too() -> None:
+    b = Builder()
+    weights = np.arange(128, dtype=np.float32).reshape(8, 16)
+    y = b.op("matmul", b.param("x", (4, 8)), b.constant(weights))
+    module = IRModule({"main": b.finish(y)})
+
+    @define_backend(rules=(claim_rule("dense", op("matmul", X, Y)),))
+    def six_terms(claim: BackendClaim) -> ForeignCode:
+        return ForeignCode(
+            c=PRODUCT.replace("3", "16").format(declaration=claim.declaration, terms=6)
+        )
+
+    x = inputs_of_dense()["x"]
+    found = run(irkit.compile(module, backends=(six_terms,)), x=x)
+    np.testing.assert_allclose(found, x[:, :6] @ weights[:6], 1e-5, 1e-4)
 
 
 def test_the_check_finds_code_that_is_wrong_or_writes_too_little() -> None:
