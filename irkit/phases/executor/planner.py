@@ -41,6 +41,7 @@ from irkit.graph import (
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
 from irkit.phases.executor.kept_states import kept_states, reads
+from irkit.phases.executor.parameters import in_memory
 from irkit.phases.executor.planned_prefixes import PlannedPrefixes
 from irkit.phases.executor.size_checks import check_sizes
 from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
@@ -51,7 +52,6 @@ from irkit.phases.executor.tensor_specs import (
     size_arithmetic,
     tensor_spec,
 )
-from irkit.runtime import aligned
 
 
 def make_plan(
@@ -67,7 +67,7 @@ def make_plan(
     """
     planner = _ExecutorPlanner(module, operators)
     plan = planner.run()
-    return plan, _params(planner.data, plan.param_bytes)
+    return plan, in_memory(planner.data, plan.param_bytes)
 
 
 def executor_plan(module: IRModule) -> ExecutorPlan:
@@ -77,25 +77,6 @@ def executor_plan(module: IRModule) -> ExecutorPlan:
     Raises: IRKitError as ``make_plan`` does.
     """
     return _ExecutorPlanner(module, MappingProxyType({})).run()
-
-
-def _params(blocks: Sequence[ArrayData], size: int) -> memoryview:
-    """Return the parameters in memory of a model, with zeros between them.
-
-    Each array is kept only there afterwards, the largest first: weights may be as large as half of
-    all memory.
-    """
-    memory, end = aligned(size), 0
-    places: list[tuple[int, int, ArrayData]] = []
-    for data in blocks:
-        start, end = end, end + data.memory.size
-        places.append((start, end, data))
-        gap = -end % ALIGNMENT
-        memory[end : end + gap] = 0
-        end += gap
-    for start, stop, data in sorted(places, key=lambda place: place[0] - place[1]):
-        data.move_to(memory[start:stop])
-    return memory.data.toreadonly()
 
 
 class _ExecutorPlanner:
