@@ -20,7 +20,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def once_in_fork(work: Callable[[int], object]) -> Callable[[int], object]:
-    """Let this process wait, so that forks take the items."""
+    """Return the work for forks: this process waits, so that they take the items."""
 
     def run(item: int) -> object:
         if os.getpid() == HERE:

@@ -54,7 +54,7 @@ def opened_model(model: ModelLike) -> Generator[onnx.ModelProto]:
 
 
 def _refer_to_external(opened: WeightsInFile, path: Path) -> None:
-    """Let large weights stay in other files, too, and read the others."""
+    """Refer to large weights in other files, too, and read the others."""
     for tensor in tensors_of(opened.model):
         if tensor.data_location != onnx.TensorProto.EXTERNAL or opened.knows(tensor):
             continue

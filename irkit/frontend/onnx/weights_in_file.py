@@ -65,8 +65,8 @@ class WeightsInFile:
         return any(entry.value in self._names.values() for entry in tensor.external_data)
 
     def refer(self, tensor: onnx.TensorProto, folder: Path) -> bool:
-        """Let a tensor whose data are in a file of a folder refer to that file, open; return False
-        if it is small, or not as NumPy has it."""
+        """Open the file of a folder that has the data of a tensor, for the tensor to refer to;
+        return False if it is small, or not as NumPy has it."""
         place = {entry.key: entry.value for entry in tensor.external_data}
         offset, length = int(place.get("offset", "0")), int(place.get("length", "0"))
         if length < LARGE or offset < 0 or not _fits(tensor, length):

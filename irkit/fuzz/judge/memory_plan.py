@@ -63,8 +63,8 @@ def overwritten(whole: IR, known: Mapping[str, Any]) -> str:
         elif isinstance(bind.step, Prefix):
             parts[bind.var] = parts.get(bind.step.value, bind.step.value)
         elif bind.var in shared.views:
-            whole = shared.views[bind.var].whole
-            parts[bind.var] = parts.get(whole, whole)
+            base = shared.views[bind.var].whole
+            parts[bind.var] = parts.get(base, base)
         elif bind.var in shared.joined:  # Nothing is copied: its operands are there.
             needed += [(bind.var, *place) for place in _places(bind.var, known, plan)]
         elif isinstance(bind.step, TupleGet) and isinstance(

@@ -118,7 +118,8 @@ def _slice_offset(x: Value, options: OpOptions) -> int | None:
     assert isinstance(x.type, TensorType)
     extents = [as_int(extent) for extent in x.type.shape]
     names = ("begins", "ends", "strides")
-    columns = zip(options.ints("axes"), *(options.ints(name) for name in names), strict=True)
+    begins, ends, strides = (options.ints(name) for name in names)
+    columns = zip(options.ints("axes"), begins, ends, strides, strict=True)
     whole, offset = True, 0
     for at, begin, end, stride in sorted(columns, reverse=True):
         extent = extents[at]

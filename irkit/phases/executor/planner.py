@@ -42,15 +42,11 @@ from irkit.graph import (
 )
 from irkit.ir import BOOL, PrimFunc, Var, shape_vars
 from irkit.phases.executor.kept_states import kept_states, reads
+from irkit.phases.executor.parameters import in_memory
 from irkit.phases.executor.planned_prefixes import PlannedPrefixes
 from irkit.phases.executor.shared_places import shared_place
 from irkit.phases.executor.size_checks import check_sizes
-from irkit.phases.executor.stored_tensors import (
-    StoredTensor,
-    memory_of,
-    parameter_memory,
-    stored_tensors,
-)
+from irkit.phases.executor.stored_tensors import StoredTensor, memory_of, stored_tensors
 from irkit.phases.executor.tensor_specs import (
     input_specs,
     narrow_types,
@@ -73,7 +69,7 @@ def make_plan(
     """
     planner = _ExecutorPlanner(module, operators)
     plan = planner.run()
-    return plan, parameter_memory(planner.data, plan.param_bytes)
+    return plan, in_memory(planner.data, plan.param_bytes)
 
 
 def executor_plan(module: IRModule) -> ExecutorPlan:

@@ -1,12 +1,9 @@
 """The tensors that a plan stores, and the memory plan that places them."""
 
-from collections.abc import Sequence
-
 import msgspec
 
-from irkit.core import ALIGNMENT, IRKitError
+from irkit.core import IRKitError
 from irkit.graph import (
-    ArrayData,
     GraphFunc,
     MemoryPlan,
     TensorType,
@@ -15,7 +12,6 @@ from irkit.graph import (
     recorded_plan,
     tensors_in,
 )
-from irkit.runtime import aligned
 
 
 def memory_of(func: GraphFunc) -> MemoryPlan:
@@ -34,25 +30,6 @@ def memory_of(func: GraphFunc) -> MemoryPlan:
             hint="Run plan-memory after every pass that changes the graph.",
         )
     return recorded
-
-
-def parameter_memory(blocks: Sequence[ArrayData], size: int) -> memoryview:
-    """Return the parameters in memory of a model, with zeros between them.
-
-    Each array is kept only there afterwards, the largest first: weights may be as large as half of
-    all memory.
-    """
-    memory, end = aligned(size), 0
-    places: list[tuple[int, int, ArrayData]] = []
-    for data in blocks:
-        start, end = end, end + data.memory.size
-        places.append((start, end, data))
-        gap = -end % ALIGNMENT
-        memory[end : end + gap] = 0
-        end += gap
-    for start, stop, data in sorted(places, key=lambda place: place[0] - place[1]):
-        data.move_to(memory[start:stop])
-    return memory.data.toreadonly()
 
 
 class StoredTensor(msgspec.Struct, frozen=True, eq=False):
