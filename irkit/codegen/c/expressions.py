@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from irkit.codegen.c import helpers
-from irkit.codegen.c.conditionals import LAZY, note_loads
-from irkit.codegen.c.contraction import contracted
-from irkit.codegen.c.conversions import convert, reinterpret, scaled
 from irkit.codegen.c.functions import by_lanes, intrinsic, limits, rounded
-from irkit.codegen.c.instruction_calls import instruction_call
 from irkit.codegen.c.lanes import as_bools, broadcast, choose, each_lane, iota, wrapped
 from irkit.codegen.c.memory_access import load
+from irkit.codegen.c.operations.conditionals import LAZY, note_loads
+from irkit.codegen.c.operations.contraction import contracted
+from irkit.codegen.c.operations.conversions import convert, reinterpret, scaled
+from irkit.codegen.c.operations.instruction_calls import instruction_call
 from irkit.codegen.c.types import lane, literal, padded, value_type
 from irkit.codegen.c.writer import ATOM, LONGEST, LOWEST, PLUS, TIMES, UNARY, Code, FunctionWriter
 from irkit.core import IRKitError, children as children_of, postorder
