@@ -66,7 +66,7 @@ class ArrayData:
     def digest(self) -> str:
         """SHA-256 over type, shape and bytes, in hexadecimal."""
         digest = hashlib.sha256(f"{self.dtype.str}{self.shape}".encode())
-        digest.update(self.memory)
+        digest.update(self.array.reshape(-1).view(np.uint8).data)
         return digest.hexdigest()
 
     @property

@@ -11,7 +11,7 @@ from irkit.core import ALIGNMENT
 from irkit.runtime.numpy_layout import address_of
 
 
-class Arena:
+class CallArena:
     """Memory of ``size`` bytes at an ``address``; the ``home`` arena is one that is always kept."""
 
     __slots__ = ("address", "home", "memory", "size")
@@ -32,12 +32,12 @@ class Arenas:
     """
 
     def __init__(self) -> None:
-        self._home = deque([Arena(0, home=True)])
-        self._free: list[Arena] = []
+        self._home = deque([CallArena(0, home=True)])
+        self._free: list[CallArena] = []
         self._running = 0
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> Arena:
+    def take(self, size: int) -> CallArena:
         """Return an arena of at least ``size`` bytes for a call that begins; hand it to
         ``give_back`` when the call ends."""
         try:
@@ -48,12 +48,12 @@ class Arenas:
             return found
         del found  # Freed before the larger one is made.
         try:
-            return Arena(size, home=True)
+            return CallArena(size, home=True)
         except MemoryError:
-            self._home.append(Arena(0, home=True))
+            self._home.append(CallArena(0, home=True))
             raise
 
-    def _another(self, size: int) -> Arena:
+    def _another(self, size: int) -> CallArena:
         with self._lock:
             self._running += 1
             while self._free:
@@ -61,13 +61,13 @@ class Arenas:
                 if found.size >= size:
                     return found
         try:
-            return Arena(size)
+            return CallArena(size)
         except MemoryError:
             with self._lock:
                 self._running -= 1
             raise
 
-    def give_back(self, arena: Arena) -> None:
+    def give_back(self, arena: CallArena) -> None:
         """Keep the arena of a call that has ended, or free it."""
         if arena.home:
             self._home.append(arena)
