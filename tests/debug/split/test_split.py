@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 
 import irkit
+from irkit.autoschedule import Machine
 from irkit.core import IRModule, rewrite
 from irkit.debug import KernelCase, check_kernel, kernel_cases, write_kernel_tests
 from irkit.graph import Builder, Value, tensor_type
 from irkit.ir import Add, Const, Expr, Max, PrimFunc, as_dtype, numpy_dtype, parse
-from irkit.phases import GRAPH
+from irkit.phases import GRAPH, for_machine
+from irkit.transform import Pipeline
 from tests.runtime.models import kernel, mlp, module, some_input
 
 
-def cases_of(start: IRModule, feeds: dict[str, Any]) -> dict[str, KernelCase]:
+def cases_of(
+    start: IRModule, feeds: dict[str, Any], pipeline: Pipeline = GRAPH
+) -> dict[str, KernelCase]:
     modules = [start]
-    for step in GRAPH.steps(start):
+    for step in pipeline.steps(start):
         after = step.applied_to(modules[-1])
         assert isinstance(after, IRModule)
         modules.append(after)
@@ -193,7 +197,7 @@ def test_a_bug_of_the_compiler_is_found(tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_kernel_is_the_function_that_the_model_compiles(tmp_path: Path) -> None:
-    cases = cases_of(mlp(), {"x": some_input()})
+    cases = cases_of(mlp(), {"x": some_input()}, for_machine(GRAPH, Machine()))
     trace = irkit.compile(mlp(), machine="generic").trace
     for name, case in cases.items():
         first = next(step for step in trace if step.function == name)
