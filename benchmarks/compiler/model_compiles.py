@@ -101,8 +101,11 @@ def main(names: Iterable[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
         for name in names:
             path = Path(folder) / f"{name}.onnx"
-            made = bert_base() if name == "bert" else with_weights(onnx.load(light_model(name)))
-            onnx.save(made, path)
+            if name == "bert":
+                made = bert_base()
+            else:
+                made = with_weights(onnx.ModelProto.FromString(light_model(name).read_bytes()))
+            path.write_bytes(made.SerializeToString())
             del made
             for line in compiles(name, path, Path(folder) / name):
                 print(line, flush=True)

@@ -66,12 +66,11 @@ class ArrayData:
     def digest(self) -> str:
         """SHA-256 over type, shape and bytes, in hexadecimal."""
         digest = hashlib.sha256(f"{self.dtype.str}{self.shape}".encode())
-        digest.update(self.array.reshape(-1).view(np.uint8).data)
+        digest.update(self.flat_bytes().data)
         return digest.hexdigest()
 
-    @property
-    def memory(self) -> NDArray[np.uint8]:
-        """The bytes of all elements in order, without a copy."""
+    def flat_bytes(self) -> NDArray[np.uint8]:
+        """Return the bytes of all elements in order, without a copy."""
         return self.array.reshape(-1).view(np.uint8)
 
     def move_to(self, memory: NDArray[np.uint8]) -> None:
@@ -79,7 +78,7 @@ class ArrayData:
 
         Units: ``memory`` has as many bytes as the array.
         """
-        memory[:] = self.memory
+        memory[:] = self.flat_bytes()
         memory.flags.writeable = False
         self._array = memory.view(self.dtype).reshape(self.shape)
 

@@ -39,15 +39,16 @@ def opened_model(model: ModelLike) -> Generator[onnx.ModelProto]:
 
     ``keep_data`` reads those that are needed afterwards. Raises: as ``load_model`` does.
     """
-    opened = None
+    path, opened = Path(), None
     if isinstance(model, (str, os.PathLike)) and hasattr(os, "preadv"):
+        path = Path(model)
         with suppress(ValueError, OSError, DecodeError):  # Read in the usual way, to say why.
-            opened = WeightsInFile(Path(model))
+            opened = WeightsInFile(path)
     if opened is None:
         yield load_model(model)
         return
     with closing(opened):
-        _refer_to_external(opened, Path(os.fspath(model)))  # pyright: ignore[reportArgumentType] -- it is a path
+        _refer_to_external(opened, path)
         if not opened.model.graph.output:
             raise FormatError(f"{_title(model)} is not an ONNX model: it has no outputs")
         yield opened.model

@@ -24,7 +24,7 @@ LARGE = 1 << 20
 _GRAPH, _INITIALIZER, _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 7, 5, 9, 13, 14
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _PREFIX = "irkit:"
-_TYPES = {
+_TYPES: dict[int, str] = {
     onnx.TensorProto.FLOAT: "<f4", onnx.TensorProto.DOUBLE: "<f8",
     onnx.TensorProto.FLOAT16: "<f2", onnx.TensorProto.INT8: "i1", onnx.TensorProto.UINT8: "u1",
     onnx.TensorProto.INT32: "<i4", onnx.TensorProto.INT64: "<i8",
@@ -127,7 +127,7 @@ def weights_of(tensor: onnx.TensorProto) -> NDArray[Any] | None:
     # Memory of its own goes back to the system when the array is no longer used.
     memory = mmap.mmap(-1, int(place["length"]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     made = np.frombuffer(memory, _TYPES[tensor.data_type]).reshape(tuple(tensor.dims))
-    room, at = memoryview(made.reshape(-1).view(np.uint8)), int(place["offset"])
+    room, at = made.reshape(-1).view(np.uint8).data, int(place["offset"])
     while room:
         count = os.preadv(file, [room], at)
         if count == 0:

@@ -16,7 +16,7 @@ def in_memory(blocks: Sequence[ArrayData], size: int) -> memoryview:
     memory, end = aligned(size), 0
     places: list[tuple[int, int, ArrayData]] = []
     for data in blocks:
-        start, end = end, end + data.memory.size
+        start, end = end, end + data.flat_bytes().size
         places.append((start, end, data))
         gap = -end % ALIGNMENT
         memory[end : end + gap] = 0
