@@ -3,10 +3,10 @@
 from benchmarks.compiler import candidates, overhead, rewriting, tracing
 from benchmarks.fuzz import case_rate
 from benchmarks.inspector import large_traces
-from benchmarks.native_code import dynamic_shapes, models, parallel, vector_math
+from benchmarks.native_code import dynamic_shapes, parallel, peer_rounds, vector_math
 from benchmarks.schedules import examples
 
-models.main()
+peer_rounds.main(["squeezenet"])
 dynamic_shapes.main()
 overhead.main()
 candidates.main()

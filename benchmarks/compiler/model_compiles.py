@@ -1,11 +1,10 @@
 """Compile time and memory of whole models, each in a process of its own: nothing kept, on one
 process and on several; kernels kept; the model kept.
 
-    python -m benchmarks.compiler.model_compiles resnet50 densenet121 vgg19 bert
+    python -m benchmarks.compiler.model_compiles resnet50 densenet121 vgg19 bert12
 
-Networks of the onnx package get random weights, which are in the file, as a trained network's are.
-``bert`` has the layout of bert-base: 12 layers, width 768, 12 heads, 128 tokens. Memory is the
-largest resident set of the process, its forks' pages that are not shared left out.
+The networks are those of ``benchmarks.native_code.networks``. Memory is the largest resident set of
+the process, its forks' pages that are not shared left out.
 """
 
 import json
@@ -16,12 +15,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-import onnx
-from onnx import numpy_helper
-
-from benchmarks.native_code.models import light_model
-from benchmarks.native_code.onnx_nets import bert
+from benchmarks.native_code.networks import network
 
 _CHILD = """
 import json, resource, sys, time
@@ -34,32 +28,6 @@ done = time.perf_counter()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps([loaded - start, done - loaded, peak, model.plan.param_bytes]))
 """
-
-
-def with_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Replace the weights that nodes make by random ones in the file."""
-    rng = np.random.default_rng(0)
-    known = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
-    nodes = list(model.graph.node)
-    del model.graph.node[:]
-    for node in nodes:
-        if node.op_type != "ConstantOfShape" or node.input[0] not in known:
-            model.graph.node.append(node)
-            continue
-        shape = tuple(int(dim) for dim in known[node.input[0]])
-        scale = np.float32(1 / max(np.prod(shape[1:]), 1))
-        array = np.abs(rng.standard_normal(shape, dtype=np.float32)) * scale
-        model.graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
-    return model
-
-
-def bert_base() -> onnx.ModelProto:
-    """Return a model with the layout of bert-base, for one row of 128 tokens."""
-    model = bert(layers=12, width=768, heads=12).model()
-    for value in model.graph.input:
-        for dim in value.type.tensor_type.shape.dim:
-            dim.dim_value = {"batch": 1, "seq": 128}[dim.dim_param]
-    return model
 
 
 def measure(path: Path, cache: str, jobs: str = "") -> list[float]:
@@ -100,13 +68,7 @@ def main(names: Iterable[str]) -> None:
     """Print the lines of some models."""
     with tempfile.TemporaryDirectory(prefix="irkit-") as folder:
         for name in names:
-            path = Path(folder) / f"{name}.onnx"
-            if name == "bert":
-                made = bert_base()
-            else:
-                made = with_weights(onnx.ModelProto.FromString(light_model(name).read_bytes()))
-            path.write_bytes(made.SerializeToString())
-            del made
+            path = network(name, Path(folder))
             for line in compiles(name, path, Path(folder) / name):
                 print(line, flush=True)
             path.unlink()

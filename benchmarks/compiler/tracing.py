@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import irkit
-from benchmarks.native_code.models import light_model
+from benchmarks.native_code.networks import light_model
 from benchmarks.timing import paired
 from irkit import te
 from irkit.phases import DEFAULT, lower, trace

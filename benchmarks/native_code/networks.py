@@ -13,8 +13,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from benchmarks.native_code.models import light_model
-from benchmarks.native_code.onnx_nets import Net
+from benchmarks.native_code.onnx_nets import Net, bert, mlp
 
 LIGHT = (
     "squeezenet", "resnet50", "densenet121", "inception_v1", "inception_v2", "shufflenet",
@@ -25,6 +24,11 @@ TORCHVISION = {
     "convnext": "convnext_tiny", "vit": "vit_b_16", "mobilenet_v3": "mobilenet_v3_large",
     "regnet": "regnet_y_400mf", "mnasnet": "mnasnet1_0",
 }  # fmt: skip
+
+
+def light_model(name: str) -> Path:
+    """Return the path of a network that ships inside the onnx package."""
+    return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"
 
 
 def network(name: str, folder: Path) -> Path:
@@ -38,9 +42,12 @@ def network(name: str, folder: Path) -> Path:
         if name in TORCHVISION:
             _export(TORCHVISION[name], made)
         else:
-            model = _MADE[name]() if name in _MADE else with_weights(onnx.load(light_model(name)))
-            # One file, so that all engines read the same; a protobuf holds at most 2 GB.
-            onnx.save(model, str(made))
+            if name in _MADE:
+                model = _MADE[name]().model()
+            else:
+                light = onnx.ModelProto.FromString(light_model(name).read_bytes())
+                model = with_weights(light)
+            made.write_bytes(model.SerializeToString())
         made.rename(path)
     return path
 
@@ -77,50 +84,14 @@ def with_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def mlp() -> onnx.ModelProto:
-    """Two layers, 784-256-10."""
-    net = Net()
-    x = net.input("x", 1, 784)
-    x = net.op("Relu", net.op("Gemm", x, net.weight(784, 256), net.weight(256)))
-    x = net.op("Gemm", x, net.weight(256, 10), net.weight(10))
-    net.outputs = [net.op("Softmax", x, axis=1)]
-    return net.model()
-
-
-def bert(layers: int, *, rows: int = 128, width: int = 768, heads: int = 12) -> onnx.ModelProto:
-    """Layers of an encoder with the sizes of BERT base, without embeddings."""
-    net = Net()
-    x = net.input("x", 1, rows, width)
-
-    def norm(x: str) -> str:
-        return net.op("LayerNormalization", x, net.weight(width), net.weight(width), axis=-1)
-
-    def dense(x: str, before: int, after: int) -> str:
-        return net.op("Add", net.op("MatMul", x, net.weight(before, after)), net.weight(after))
-
-    def apart(x: str, perm: list[int]) -> str:
-        shape = net.constant(np.array([1, rows, heads, width // heads]))
-        return net.op("Transpose", net.op("Reshape", x, shape), perm=perm)
-
-    for _ in range(layers):
-        q, v = (apart(dense(x, width, width), [0, 2, 1, 3]) for _ in range(2))
-        k = apart(dense(x, width, width), [0, 2, 3, 1])
-        root = net.constant(np.float32((width // heads) ** 0.5))
-        scores = net.op("Softmax", net.op("Div", net.op("MatMul", q, k), root), axis=-1)
-        mixed = net.op("Transpose", net.op("MatMul", scores, v), perm=[0, 2, 1, 3])
-        joined = net.op("Reshape", mixed, net.constant(np.array([1, rows, width])))
-        x = norm(net.op("Add", x, dense(joined, width, width)))
-        inner = net.op("Gelu", dense(x, width, 4 * width))
-        x = norm(net.op("Add", x, dense(inner, 4 * width, width)))
-    net.outputs = [x]
-    return net.model()
-
-
-_MADE: dict[str, Callable[[], onnx.ModelProto]] = {
-    "mlp": mlp,
-    "bert": lambda: bert(1),
-    "bert12": lambda: bert(12),
+_MADE: dict[str, Callable[[], Net]] = {
+    "mlp": lambda: mlp(784, 256, 10).at(batch=1),
+    "alexnet_layers": lambda: mlp(9216, 4096, 4096, 1000).at(batch=1),
+    "vgg19_layers": lambda: mlp(25088, 4096, 4096, 1000).at(batch=1),
+    "bert": lambda: bert(layers=1, width=768, heads=12).at(batch=1, seq=128),
+    "bert12": lambda: bert(layers=12, width=768, heads=12).at(batch=1, seq=128),
 }
+"""A small network, the fully connected layers of two, and layers of an encoder."""
 
 
 def _export(name: str, path: Path) -> None:

@@ -13,21 +13,27 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from time import sleep
+
+import numpy as np
 
 from benchmarks.native_code.engine import ENGINES
 from benchmarks.native_code.networks import network
 
 SECONDS = 0.4
 """How long an engine runs in a round, about."""
+PAUSE = 0.02
+"""Seconds before an engine runs, in which the threads of the one before it go to sleep."""
 
 
 class Engine:
     """A process that runs one model when it is told to."""
 
-    def __init__(self, name: str, path: Path, threads: int) -> None:
-        self.name = name
+    def __init__(self, name: str, path: Path, threads: int, folder: Path) -> None:
+        self.result = folder / f"{name}.npy"
+        command = [sys.executable, "-m", "benchmarks.native_code.engine", name]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.native_code.engine", name, str(path), str(threads)],
+            [*command, str(path), str(threads), str(self.result)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -50,12 +56,19 @@ class Engine:
 
 def measure(name: str, path: Path, threads: int, rounds: int) -> str:
     """Run a network in all engines in turn, print each round, and return the result."""
-    engines = [Engine(each, path, threads) for each in ENGINES]
+    with tempfile.TemporaryDirectory() as folder:
+        engines = [Engine(each, path, threads, Path(folder)) for each in ENGINES]
+        results = [np.load(engine.result) for engine in engines]
+    apart = np.abs(results[0] - results[1]).max() / np.abs(results[1]).max()
+    print(f"  {name}: results differ by {apart:.2g} of the largest", flush=True)
     runs = [max(1, round(SECONDS / engine.time(1))) for engine in engines]
     ratios: list[float] = []
     times: list[list[float]] = []
     for number in range(rounds):
-        found = [engine.time(count) for engine, count in zip(engines, runs, strict=True)]
+        found: list[float] = []
+        for engine, count in zip(engines, runs, strict=True):
+            sleep(PAUSE)
+            found.append(engine.time(count))
         times.append(found)
         ratios.append(found[0] / min(found[1:]))
         shown = " ".join(f"{each * 1e3:9.3f}" for each in found)

@@ -49,12 +49,13 @@ class Pass(Generic[_P, _IR]):
         atomic: bool = False,
         idempotent: bool = False,
         changes_rounding: bool = False,
+        most_nodes: int = 0,
     ) -> None:
         self.function = function
         self.name: str = function.__name__.strip("_").replace("_", "-")
         self.needs, self.gives, self.breaks = needs, gives, breaks
         self.atomic, self.idempotent = atomic, idempotent
-        self.changes_rounding = changes_rounding
+        self.changes_rounding, self.most_nodes = changes_rounding, most_nodes
         self.options: Mapping[str, Any] = MappingProxyType({})
         self.doc = inspect.getdoc(function) or ""
         self.__doc__ = self.doc
@@ -213,6 +214,7 @@ def define_pass(
     atomic: bool = False,
     idempotent: bool = False,
     changes_rounding: bool = False,
+    most_nodes: int = 0,
 ) -> Callable[[Callable[_P, _IR]], Pass[_P, _IR]]: ...
 def define_pass(
     function: Callable[..., Any] | None = None,
@@ -224,6 +226,7 @@ def define_pass(
     atomic: bool = False,
     idempotent: bool = False,
     changes_rounding: bool = False,
+    most_nodes: int = 0,
 ) -> Any:
     """Turn a function into a pass, without registering it anywhere.
 
@@ -232,6 +235,8 @@ def define_pass(
     ``atomic`` pass depend on each other, so they are disabled all or none. An ``idempotent`` pass
     leaves its own result alone, which contract checks verify. A pass that ``changes_rounding``
     declares that its floats may be rounded otherwise, within the bound of ``docs/semantics.md``.
+    A pass fails that returns more than ``most_nodes`` nodes, and more than it was given: one that
+    copies code can so end a compilation that would take minutes. 0 stands for no limit.
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:
@@ -248,6 +253,7 @@ def define_pass(
             atomic=atomic,
             idempotent=idempotent,
             changes_rounding=changes_rounding,
+            most_nodes=most_nodes,
         )
 
     return define if function is None else define(function)

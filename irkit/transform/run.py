@@ -1,7 +1,7 @@
 """Run passes one step at a time, and verify the result of each."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from time import perf_counter
 from typing import Any, Literal, TypeVar, cast
 
@@ -17,6 +17,7 @@ from irkit.core import (
     Recorder,
     equal,
     recording,
+    walk,
 )
 from irkit.transform.define import AnyPass
 from irkit.transform.facts import Fact
@@ -203,6 +204,8 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
     if not isinstance(after, p.level):
         what = f"it returned {type(after).__name__}, not {p.level.__name__}"
         raise attempt.failure("class", what, after)
+    if p.most_nodes and after is not before:
+        _check_size(attempt, before, after)
     if after is not before and _signature_changed(run.level, before, after):
         raise attempt.failure("signature", "it changed the signature", after)
     facts = attempt.facts_after
@@ -233,6 +236,27 @@ def _one_step(run: _StepRunner, attempt: Attempt) -> Step:
         reports=tuple(recorder.rules.values()),
         changes_rounding=p.changes_rounding,
     )
+
+
+def _check_size(attempt: Attempt, before: IR, after: IR) -> None:
+    """Raise PassFailed if a pass with a limit made too many nodes."""
+    most = attempt.p.most_nodes
+    made = _count(after, most)
+    if made <= most or made <= (known := _count(before, made)):
+        return
+    more = "more than " if made > most else ""
+    what = (
+        f"it returned {more}{most:,} nodes, found {known:,} before; expected at most {most:,}: "
+        "give it less to copy, or a larger most_nodes where it is defined"
+    )
+    raise attempt.failure("nodes", what, after)
+
+
+def _count(ir: IR, most: int) -> int:
+    """Count the nodes of a function or module, up to one more than a number."""
+    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
+    nodes = (node for function in functions for node in walk(function))
+    return sum(1 for _ in islice(nodes, most + 1))
 
 
 def _signature_changed(level: Level, before: IR, after: IR) -> bool:

@@ -23,7 +23,9 @@ from irkit.transform.facts import Fact
 IR = Function | IRModule
 Side = Literal["before", "after"]
 NumberedPass = tuple[int, str, AnyPass]
-FailureKind = Literal["exception", "class", "signature", "problems", "timeout", "memory", "crash"]
+FailureKind = Literal[
+    "exception", "class", "signature", "problems", "nodes", "timeout", "memory", "crash"
+]
 
 
 class FunctionState(msgspec.Struct, frozen=True, eq=False):

@@ -3,8 +3,8 @@ import pickle
 import msgspec
 import pytest
 
-from irkit.core import IRKitError, IRModule, Problem, remark
-from irkit.ir import F32, Buffer, For, PrimFunc
+from irkit.core import IRKitError, IRModule, Problem, remark, rewrite
+from irkit.ir import F32, Add, Buffer, Const, For, PrimFunc, Store
 from irkit.transform import (
     Fact,
     Order,
@@ -221,6 +221,27 @@ def test_a_wrong_result_and_a_changed_signature_are_found() -> None:
         BASIC.insert(forgetful, phase=2).run(function())
     with pytest.raises(PassFailed, match="changed the signature"):
         BASIC.insert(resigning, phase=2).run(function())
+
+
+@pytest.mark.parametrize(("most", "fails"), [(50, True), (5_000, False), (0, False)])
+def test_a_pass_that_makes_more_nodes_than_it_may_fails(most: int, fails: bool) -> None:
+    def lengthened(store: Store) -> Store:
+        value = store.value
+        for _ in range(100):
+            value = Add(value, Const(1.0, F32), F32)
+        return store.replace(value=value)
+
+    @define_pass(most_nodes=most)
+    def lengthen(func: PrimFunc) -> PrimFunc:
+        return rewrite(func, lengthened, on=Store)
+
+    pipeline = BASIC.insert(lengthen, phase=2)
+    if not fails:
+        pipeline.run(function())
+        return
+    with pytest.raises(PassFailed, match=r"returned more than 50 nodes.*expected at most 50") as e:
+        pipeline.run(function())
+    assert e.value.kind == "nodes"
 
 
 def test_a_fact_of_another_level_is_refused() -> None:
