@@ -62,11 +62,13 @@ class QuickCalls:
             return None
         shapes: list[tuple[int, ...]] = []
         places: list[int] = []
+        held: list[Any] = []  # Another thread may take an array out of the mapping meanwhile.
         for name, dtype in self._inputs:
             array = inputs.get(name)
             # The flag of arrays that can be written too: one look for contiguous and aligned.
             if type(array) is not np.ndarray or array.dtype is not dtype or not array.flags.carray:
                 return None
+            held.append(array)
             shapes.append(array.shape)
             places.append(c_size_t.from_address(id(array) + DATA).value)
         sizes = self._sizes_of(tuple(shapes))

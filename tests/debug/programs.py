@@ -1,6 +1,7 @@
 """Programs to try every pass on: its input at each position in the phases."""
 
 from functools import cache
+from typing import Any
 
 from hypothesis import given, settings
 
@@ -14,7 +15,8 @@ from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
-from tests.passes.graph.aimed_graphs import AIMED_GRAPHS
+from tests.passes.graph.aimed_graphs import AIMED_GRAPHS, constant_products
+from tests.passes.graph.conv_graphs import conv_graph, tiled_graph
 from tests.passes.graph.programs import CALLS, NESTED
 from tests.passes.loop.kernels import kernel
 
@@ -94,10 +96,36 @@ def graph_programs(count: int) -> tuple[IRModule, ...]:
     return (*(IRModule({"main": graph}) for graph in (*drawn, *aimed)), *written)
 
 
+_SIZES: dict[str, dict[str, Any]] = {
+    "block-channels": {"lanes": 4},
+    "pack-panels": {"vector_bytes": 16},
+    "use-winograd": {"percent": 100_000, "fewest": 1},
+}
+"""Options of passes that do nothing until a machine is known, or where nothing is large enough."""
+
+
+def at_work(p: AnyPass) -> AnyPass:
+    """Return a built-in pass with options by which it changes small programs."""
+    return p.using(**_SIZES[p.name]) if p.name in _SIZES else p
+
+
+@cache
+def _working_graph() -> Pipeline:
+    pipeline = GRAPH
+    for name, p in ((p.name, p) for _, p in GRAPH.placed):
+        pipeline = pipeline.replace(name, at_work(p)) if name in _SIZES else pipeline
+    return pipeline
+
+
 def programs_for(p: AnyPass, count: int) -> list[IR]:
     """Return inputs of a built-in pass: those at its position, and others if it needs no facts."""
     if p.name in GRAPH.names:
-        return stages(GRAPH, graph_programs(count))[p.name]
+        if p.name not in _SIZES:
+            return stages(GRAPH, graph_programs(count))[p.name]
+        draws = (conv_graph, tiled_graph, constant_products)
+        drawn = [draw(picks_of(n)) for draw in draws for n in range(1 + count // 3)]
+        programs = tuple(IRModule({"main": graph}) for graph in drawn)
+        return stages(_working_graph(), programs)[p.name]
     programs = loop_programs(count)
     if p.name == "convert-ssa":  # Its input does not verify, so no phase produces it.
         return [func.replace(body=seq(func.body, func.body)) for func in programs]

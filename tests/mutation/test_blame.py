@@ -57,7 +57,7 @@ def test_a_line_of_a_pass_itself_is_used_by_that_pass_alone() -> None:
         (
             "a rest that may be negative",
             {"simplify", "sch.split", "lower-to-loops"},
-            {"unroll-loops", "lower-blocks", "plan-memory", "eliminate-dead-nodes"},
+            {"unroll-loops", "lower-blocks", "flatten-buffers", "eliminate-dead-nodes"},
         ),
         ("a slot smaller than its tensor", {"plan-memory"}, {"fuse-ops", "lower-to-loops"}),
         ("lanes apart taken for neighbours", set[str](), {"simplify", "vectorize-loops"}),

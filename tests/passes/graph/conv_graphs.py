@@ -119,3 +119,17 @@ class ConvGraph:
 
 def conv_graph(picks: Picks) -> GraphFunc:
     return ConvGraph(picks).draw()
+
+
+def tiled_graph(picks: Picks) -> GraphFunc:
+    """Draw a convolution of few channels that tiles can compute, with what is fused behind it."""
+    rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
+    blocks, lanes = 1 + picks.below(2), picks.pick((4, 3, 8))
+    high, wide = 3 + picks.below(6), 3 + picks.below(6)
+    x = b.param("x", (1 + picks.below(2), blocks, high, wide, lanes))
+    filters, outputs = 1 + picks.below(4), picks.pick((4, 3, 8))
+    pads = tuple(picks.below(3) for _ in range(4))
+    w = b.constant(rng.uniform(-1, 1, (filters, blocks, 3, 3, lanes, outputs)).astype("f"))
+    bias = b.constant(rng.uniform(-1, 1, (filters, outputs)).astype("f"))
+    made = b.op("conv_blocked", x, w, *([bias] if picks.below(2) else []), pads=pads)
+    return b.finish(b.op("relu", made) if picks.below(2) else made)

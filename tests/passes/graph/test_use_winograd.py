@@ -9,7 +9,6 @@ import pytest
 from irkit.autoschedule import Machine
 from irkit.core import IRKitError, Recorder, recording
 from irkit.fuzz import check_pass
-from irkit.fuzz.picks import Picks
 from irkit.graph import Builder, GraphFunc, Op, attributes, bindings_of
 from irkit.ir import Var
 from irkit.passes.graph import use_winograd
@@ -20,6 +19,7 @@ from irkit.passes.graph.support.convolution_cycles import (
 )
 from irkit.phases import GRAPH, for_machine
 from tests.draws import few_or_all
+from tests.passes.graph.conv_graphs import tiled_graph
 
 HERE = Machine(l1=48 << 10, l2=2 << 20, l3=256 << 20)
 
@@ -150,20 +150,6 @@ def test_a_plan_divides_the_filters_and_leaves_work_for_threads() -> None:
         plan = winograd_plan(size, 2, HERE)
         assert filters % (plan.panels * plan.vectors) == 0
         assert -(-28 // plan.rows) >= 4
-
-
-def tiled_graph(picks: Picks) -> GraphFunc:
-    """Draw a convolution of few channels that tiles can compute, with what is fused behind it."""
-    rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
-    blocks, lanes = 1 + picks.below(2), picks.pick((4, 3, 8))
-    high, wide = 3 + picks.below(6), 3 + picks.below(6)
-    x = b.param("x", (1 + picks.below(2), blocks, high, wide, lanes))
-    filters, outputs = 1 + picks.below(4), picks.pick((4, 3, 8))
-    pads = tuple(picks.below(3) for _ in range(4))
-    w = b.constant(rng.uniform(-1, 1, (filters, blocks, 3, 3, lanes, outputs)).astype("f"))
-    bias = b.constant(rng.uniform(-1, 1, (filters, outputs)).astype("f"))
-    made = b.op("conv_blocked", x, w, *([bias] if picks.below(2) else []), pads=pads)
-    return b.finish(b.op("relu", made) if picks.below(2) else made)
 
 
 @check_pass(

@@ -47,7 +47,8 @@ def fence_rounding(text: FunctionText, source: DType, target: DType, value: str)
     Of two such roundings LLVM makes one, which gives other bits and calls a runtime library that is
     not there.
     """
-    if source.bits != 32 or target.kind != "f" or target.bits != 16 or not _has_half(text):
+    is_single = source.is_float and source.bits == 32
+    if not is_single or target.kind != "f" or target.bits != 16 or not _has_half(text):
         return value
     return text.intrinsic("arithmetic.fence", as_vector("float", target.lanes), value)
 

@@ -147,6 +147,15 @@ def test_a_conditional_selects_by_lane(lanes: int) -> None:
     assert same_bits(native, expected).all()
 
 
+def test_a_number_of_an_iteration_becomes_f16() -> None:
+    func = parse(
+        "def f(C: f16[40]):\n    for i in serial(i32(0), i32(40)):\n        C[i] = cast(i, f16)\n"
+    )
+    found = np.zeros(40, np.float16)
+    phases.build(func)(found)
+    np.testing.assert_array_equal(found, np.arange(40))
+
+
 @pytest.mark.parametrize(
     "value", ["abs(atan(A[i]))", "-asinh(A[i])", "abs(pow(A[i], f16(0.5)))", "abs(cast(B[i], f16))"]
 )
