@@ -59,7 +59,8 @@ def measure(name: str, path: Path, threads: int, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         engines = [Engine(each, path, threads, Path(folder)) for each in ENGINES]
         results = [np.load(engine.result) for engine in engines]
-    apart = np.abs(results[0] - results[1]).max() / np.abs(results[1]).max()
+    largest = max(float(np.abs(results[1]).max()), 1e-30)
+    apart = float(np.abs(results[0] - results[1]).max()) / largest
     print(f"  {name}: results differ by {apart:.2g} of the largest", flush=True)
     runs = [max(1, round(SECONDS / engine.time(1))) for engine in engines]
     ratios: list[float] = []
