@@ -98,6 +98,18 @@ def test_what_is_accepted_quickly_is_accepted_in_full(
         assert (out is None or name not in out) or quick[name] is out[name]
 
 
+@pytest.mark.parametrize("change", sorted(CHANGES))
+@pytest.mark.parametrize("changed", ["x", "p", "hidden"])
+def test_one_array_that_is_not_as_expected_is_left_to_the_full_check(
+    model: Model, changed: str, change: str
+) -> None:
+    arrays = {"x": some_input(), "p": np.zeros((4, 8), "f"), "hidden": np.zeros((4, 32), "f")}
+    arrays[changed] = CHANGES[change](arrays[changed])
+    inputs, out = {"x": arrays["x"]}, {name: arrays[name] for name in ("p", "hidden")}
+    quick = model._quick(inputs, out)  # pyright: ignore[reportPrivateUsage]
+    assert (quick is not None) == (change == "nothing")
+
+
 def test_usual_calls_are_quick_and_errors_are_those_of_the_full_check(model: Model) -> None:
     x, out = some_input(), {"p": np.empty((4, 8), "f"), "hidden": np.empty((4, 32), "f")}
     assert model._quick({"x": x}, None) is not None  # pyright: ignore[reportPrivateUsage]

@@ -27,7 +27,17 @@ from typing import Any
 
 from irkit.autoschedule import Machine
 from irkit.core import UniqueNames, remark
-from irkit.graph import Bind, Body, GraphFacts, GraphFunc, Op, Replacement, Value, extents_of
+from irkit.graph import (
+    Bind,
+    Body,
+    GraphFacts,
+    GraphFunc,
+    Op,
+    Replacement,
+    Value,
+    extents_of,
+    live_values,
+)
 from irkit.passes.graph.support.blocked_forms import BlockedForms
 from irkit.passes.graph.support.blocked_regions import BlockedRegions, is_used_plain
 from irkit.transform import define_pass
@@ -44,11 +54,22 @@ def block_channels(
     """
     if not lanes or not any(_is_conv(bind) for bind in func.body.bindings):
         return func
-    forms = BlockedForms(GraphFacts(func), lanes)
-    found = BlockedRegions(func, forms, Machine.of_settings(machine))
-    for bind in func.body.bindings:
+    alive = _without_dead_operators(func)
+    forms = BlockedForms(GraphFacts(alive), lanes)
+    found = BlockedRegions(alive, forms, Machine.of_settings(machine))
+    for bind in alive.body.bindings:
         _explain(bind, found, lanes)
-    return _rewritten(func, found, lanes) if found.forms else func
+    return _rewritten(alive, found, lanes) if found.forms else func
+
+
+def _without_dead_operators(func: GraphFunc) -> GraphFunc:
+    """Leave out operators without users, such as convolutions that were folded into others: they
+    would count as readers in the plain layout, and their filters would be packed."""
+    live = live_values(func)
+    kept = [
+        bind for bind in func.body.bindings if bind.var in live or not isinstance(bind.step, Op)
+    ]
+    return func.replace(body=Body(tuple(kept), func.body.result))
 
 
 def _explain(bind: Bind, found: BlockedRegions, lanes: int) -> None:

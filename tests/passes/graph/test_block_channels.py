@@ -7,7 +7,7 @@ import pytest
 
 from irkit.core import Recorder, recording
 from irkit.fuzz import check_pass
-from irkit.graph import Builder, GraphFunc, Op, bindings_of
+from irkit.graph import Bind, Body, Builder, GraphFunc, Op, Value, bindings_of
 from irkit.passes.graph import block_channels, eliminate_dead_nodes
 from irkit.phases import GRAPH
 from tests.draws import few_or_all
@@ -51,6 +51,21 @@ def test_a_convolution_that_converting_costs_more_stays_and_says_so() -> None:
     with recording(Recorder()) as recorder:
         assert block_channels.using(lanes=16)(func) is func
     assert any("stays in the plain layout" in each.text for each in recorder.remarks)
+
+
+def test_what_is_dead_is_neither_packed_nor_a_reader_in_the_plain_layout() -> None:
+    func = network(32, "relu")
+    (first, *_) = [bind for bind in func.body.bindings if isinstance(bind.step, Op)]
+    dead = [
+        Bind(Value(name, first.var.type), Op(operator, args, attrs))
+        for name, operator, args, attrs in (
+            ("d", "conv", first.step.args, first.step.attrs),
+            ("e", "exp", (first.var,), ()),
+        )
+    ]
+    longer = func.replace(body=Body((*func.body.bindings, *dead), func.body.result))
+    found, wanted = (block_channels.using(lanes=16)(each) for each in (longer, func))
+    assert names_of(found) == names_of(wanted)
 
 
 def test_the_plain_pipeline_changes_nothing() -> None:
