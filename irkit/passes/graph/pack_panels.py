@@ -80,7 +80,7 @@ class _Widths:
 
     def packed(self, b: Replacement, m: Match) -> Value | None:
         matrix, shape = self._constants.get(m["w"]), extents_of(m["x"])
-        if matrix is None or matrix.is_absent or not shape:
+        if matrix is None or matrix.is_absent or not shape or not m.facts.uses[m.root.var]:
             return None
         array, dtype = matrix.array, dtype_of_value(m["x"])
         if dtype is None or dtype not in (F32, F64) or array.ndim != 2 or not array.size:
