@@ -84,7 +84,7 @@ class QuickCalls:
                 return None
         targets: list[int] = []
         for array in results:
-            targets.append(c_size_t.from_address(id(array) + DATA).value)  # noqa: PERF401
+            targets.append(c_size_t.from_address(id(array) + DATA).value)  # noqa: PERF401 -- a comprehension is a call
         arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(

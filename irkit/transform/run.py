@@ -244,9 +244,8 @@ def _check_size(attempt: Attempt, before: IR, after: IR) -> None:
     made = _count(after, most)
     if made <= most or made <= (known := _count(before, made)):
         return
-    more = "more than " if made > most else ""
     what = (
-        f"it returned {more}{most:,} nodes, found {known:,} before; expected at most {most:,}: "
+        f"it returned more than {most:,} nodes, found {known:,} before; expected at most {most:,}: "
         "give it less to copy, or a larger most_nodes where it is defined"
     )
     raise attempt.failure("nodes", what, after)

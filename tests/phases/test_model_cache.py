@@ -13,8 +13,8 @@ from irkit.autoschedule import Machine
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, model_cache
-from irkit.phases.kernels.kernel_cache import KERNELS
 from irkit.transform import define_pass
+from tests.phases.caches import empty_cache
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[4, 8] x) => (float[4, 8] y)
@@ -30,10 +30,7 @@ def proto(change: str = "7.0") -> onnx.ModelProto:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache."""
-    monkeypatch.setenv("IRKIT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("IRKIT_CACHE", "1")
-    KERNELS.clear()
-    return tmp_path / "cache"
+    return empty_cache(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_an_arena_comes_back_from_a_call_that_fails() -> None:
             model.run({"x": np.full(4, -np.inf, np.float32)})
     arenas = model._arenas  # pyright: ignore[reportPrivateUsage]
     assert arenas._running == 0  # pyright: ignore[reportPrivateUsage]
-    assert len(arenas._home) == 1  # pyright: ignore[reportPrivateUsage]
+    assert len(arenas._home) == 1  # pyright: ignore[reportPrivateUsage] -- no face shows it
 
 
 def test_memory_that_is_not_there_leaves_the_count_as_it_was() -> None:

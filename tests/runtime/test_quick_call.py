@@ -23,6 +23,16 @@ def model() -> Model:
     return made
 
 
+def quick_call(model: Model, inputs: Any, out: Any) -> dict[str, Any] | None:
+    """Call a model by the quick check alone."""
+    return model._quick(inputs, out)  # pyright: ignore[reportPrivateUsage] -- what is tested
+
+
+def checked_call(model: Model, inputs: Any, out: Any) -> dict[str, Any]:
+    """Call a model by the full check alone, the reference."""
+    return model._run_checked(inputs, out)  # pyright: ignore[reportPrivateUsage] -- as above
+
+
 def _at_odd_address(array: Any) -> Any:
     room = np.zeros(array.nbytes + 1, np.uint8)[1:]
     made = room.view(array.dtype).reshape(array.shape)
@@ -83,10 +93,10 @@ def test_what_is_accepted_quickly_is_accepted_in_full(
     }
     inputs = dict.fromkeys(names, CHANGES[change](x))
     out = None if given_out is None else {n: CHANGES[c](places[n]) for n, c in given_out.items()}
-    quick: Any = model._quick(inputs, out)  # pyright: ignore[reportPrivateUsage]
+    quick: Any = quick_call(model, inputs, out)
     found = None if quick is None else {name: np.array(array) for name, array in quick.items()}
     try:
-        wanted = model._run_checked(inputs, out)  # pyright: ignore[reportPrivateUsage]
+        wanted = checked_call(model, inputs, out)
     except (IRKitError, ValueError, TypeError):
         assert found is None
         return
@@ -106,14 +116,14 @@ def test_one_array_that_is_not_as_expected_is_left_to_the_full_check(
     arrays = {"x": some_input(), "p": np.zeros((4, 8), "f"), "hidden": np.zeros((4, 32), "f")}
     arrays[changed] = CHANGES[change](arrays[changed])
     inputs, out = {"x": arrays["x"]}, {name: arrays[name] for name in ("p", "hidden")}
-    quick = model._quick(inputs, out)  # pyright: ignore[reportPrivateUsage]
+    quick = quick_call(model, inputs, out)
     assert (quick is not None) == (change == "nothing")
 
 
 def test_usual_calls_are_quick_and_errors_are_those_of_the_full_check(model: Model) -> None:
     x, out = some_input(), {"p": np.empty((4, 8), "f"), "hidden": np.empty((4, 32), "f")}
-    assert model._quick({"x": x}, None) is not None  # pyright: ignore[reportPrivateUsage]
-    assert model._quick({"x": x}, out) is not None  # pyright: ignore[reportPrivateUsage]
+    assert quick_call(model, {"x": x}, None) is not None
+    assert quick_call(model, {"x": x}, out) is not None
     with pytest.raises(IRKitError, match=r"input 'x' must have shape \(4, 16\)"):
         model.run({"x": x[:3]})
     with pytest.raises(IRKitError, match="output 'p' is written and overlaps"):
@@ -140,7 +150,7 @@ def test_calls_at_the_same_time_have_memory_of_their_own(model: Model) -> None:
 
     def work(seed: int) -> None:
         x = some_input(seed)
-        wanted = model._run_checked({"x": x}, None)  # pyright: ignore[reportPrivateUsage]
+        wanted = checked_call(model, {"x": x}, None)
         for _ in range(200):
             found = model.run({"x": x})
             if not all(np.array_equal(found[name], wanted[name]) for name in wanted):

@@ -83,7 +83,7 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
         path = Path(model)
         if not path.is_file():
             raise FormatError(f"there is no model file {str(path)!r}")
-        loaded = onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+        loaded = _without_external_data(path)
         for tensor in tensors_of(loaded):
             if tensor.data_location == onnx.TensorProto.EXTERNAL:
                 _check_beside(tensor, path)
@@ -102,20 +102,21 @@ def _read(model: Union[str, os.PathLike[str], bytes]) -> onnx.ModelProto:
 def external_files(path: Path) -> list[str]:
     """Return the files that hold data of a model, relative to its folder, each once.
 
-    Raises: ValueError or OSError if the model cannot be read.
+    Raises: ValueError or OSError if the model cannot be read, or names a file elsewhere.
     """
+    found: dict[str, None] = {}
     try:
-        loaded = onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
-    except DecodeError as error:
+        for tensor in tensors_of(_without_external_data(path)):
+            if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                _check_beside(tensor, path)
+                found |= {e.value: None for e in tensor.external_data if e.key == "location"}
+    except (DecodeError, FormatError) as error:
         raise ValueError(str(error)) from error
-    found = (
-        entry.value
-        for tensor in tensors_of(loaded)
-        if tensor.data_location == onnx.TensorProto.EXTERNAL
-        for entry in tensor.external_data
-        if entry.key == "location"
-    )
-    return list(dict.fromkeys(found))
+    return list(found)
+
+
+def _without_external_data(path: Path) -> onnx.ModelProto:
+    return onnx.load(str(path), format="protobuf", load_external_data=False)  # pyright: ignore[reportUnknownMemberType] -- onnx is not typed
 
 
 def _check_beside(tensor: onnx.TensorProto, path: Path) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 from irkit.core import ALIGNMENT, Attrs, IRKitError, ShapeError, walk
 from irkit.graph.flow import item_of, used_inside
 from irkit.graph.function import GraphFunc
-from irkit.graph.memory.shared_memory import MemoryPart, SharedMemory, shared_memory
+from irkit.graph.memory.shared_memory import MemoryPart, SharedMemory, bytes_of, shared_memory
 from irkit.graph.nodes import Bind, Constant, Lambda, Prefix, Tuple, TupleGet, Value
-from irkit.graph.types import TensorType, tensors_in
-from irkit.ir import Expr, Var, as_int, evaluate
+from irkit.graph.types import tensors_in
+from irkit.ir import Expr, Var, evaluate
 
 _MOST_BYTES = (1 << 63) - ALIGNMENT  # Sizes are rounded up.
 _SIZE, _SLOT, _ROOM = "arena_size", "slot_", "room_"
@@ -266,7 +266,7 @@ def _storage(
     if isinstance(step, TupleGet):
         return item_of(step, owned[step.value])
     return tuple(
-        _Lifetime(bind.var.name, item, _bytes(leaf), at, at, leaf.shape, leaf.dtype.bytes)
+        _Lifetime(bind.var.name, item, bytes_of(leaf), at, at, leaf.shape, leaf.dtype.bytes)
         for item, leaf in enumerate(tensors_in(bind.var.type))
     )
 
@@ -276,16 +276,6 @@ def _elsewhere(value: Value) -> tuple[_Lifetime, ...]:
     return tuple(
         _Lifetime(value.name, item, None, 0, 0) for item, _ in enumerate(tensors_in(value.type))
     )
-
-
-def _bytes(kind: TensorType) -> int | None:
-    count = kind.dtype.bytes
-    for extent in kind.shape:
-        number = as_int(extent)
-        if number is None:
-            return None
-        count *= number
-    return count
 
 
 def _aligned(size: int) -> int:

@@ -141,13 +141,14 @@ def _slice_offset(x: Value, options: OpOptions) -> int | None:
 def _bytes_behind(value: Value, axis: int) -> int | None:
     """Return the bytes of a tensor of constant size whose axes before one have one element."""
     assert isinstance(value.type, TensorType)
-    extents = [as_int(extent) for extent in value.type.shape]
-    size = _product(extents)
-    return (
-        None
-        if size is None or any(n != 1 for n in extents[:axis])
-        else size * value.type.dtype.bytes
-    )
+    before = [as_int(extent) for extent in value.type.shape[:axis]]
+    return None if any(extent != 1 for extent in before) else bytes_of(value.type)
+
+
+def bytes_of(kind: TensorType) -> int | None:
+    """Return the bytes of a tensor; None if an extent is not constant."""
+    count = _product([as_int(extent) for extent in kind.shape])
+    return None if count is None else count * kind.dtype.bytes
 
 
 def _product(extents: "list[int | None]") -> int | None:

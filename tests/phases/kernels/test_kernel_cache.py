@@ -23,6 +23,7 @@ from irkit.phases.kernels.kernel_code import KernelTask
 from irkit.runtime import Model
 from irkit.transform import define_pass
 from tests.draws import few_or_all
+from tests.phases.caches import empty_cache
 from tests.runtime.models import module
 
 
@@ -35,10 +36,7 @@ def stamp(func: PrimFunc, *, number: int = 0) -> PrimFunc:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache."""
-    monkeypatch.setenv("IRKIT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("IRKIT_CACHE", "1")
-    KERNELS.clear()
-    return tmp_path / "cache"
+    return empty_cache(tmp_path, monkeypatch)
 
 
 @pytest.fixture
