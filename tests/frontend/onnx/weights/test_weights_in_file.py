@@ -1,5 +1,6 @@
 """Large weights stay in the file until they are asked for, and are those of the file."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import irkit
 from irkit.core import FormatError, IRKitError
-from irkit.frontend.onnx import keep_data, load_model, opened_model, tensors_of
+from irkit.frontend.onnx import external_files, keep_data, load_model, opened_model, tensors_of
 from irkit.frontend.onnx.weights_in_file import LARGE, weights_of
 
 RNG = np.random.default_rng(0)
@@ -108,6 +109,21 @@ def test_no_model_can_ask_for_bytes_of_another_file(path: Path) -> None:
             tensor.external_data.add(key="location", value=name)
             with pytest.raises(IRKitError, match="are in another file"):
                 irkit.compile(stranger)
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../secret", "pipe", ""])
+def test_files_of_a_model_are_files_of_its_folder(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    stranger = model()
+    tensor = stranger.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=name)
+    (tmp_path / "m.onnx").write_bytes(stranger.SerializeToString())
+    with pytest.raises(ValueError, match="the data of tensor"):
+        external_files(tmp_path / "m.onnx")
+    with pytest.raises(FormatError, match="the data of tensor"):
+        irkit.compile(tmp_path / "m.onnx")
 
 
 @pytest.mark.parametrize("cut", [1, 50, 3000])
