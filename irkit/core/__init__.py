@@ -3,7 +3,7 @@
 Reading order: node (the base class and its field table), walk, rules, rewrite (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
 page: recorder, recursion, analysis, errors, limits, span, field_checks, target, files,
-source_state, and text (names, tokens, excerpts).
+signed_files, source_state, and text (names, tokens, excerpts).
 
 The field table (``node``) is read once from the annotations of a class: children (traversal goes
 there), binders (``Binds[...]``, which introduce symbols), uses (``Uses[...]``, which refer to them)
@@ -111,6 +111,7 @@ from irkit.core.same import (
     same_data as same_data,
     structural_hash as structural_hash,
 )
+from irkit.core.signed_files import SignedFiles as SignedFiles
 from irkit.core.source_state import own_sources as own_sources
 from irkit.core.span import (
     Span as Span,

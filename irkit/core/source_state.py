@@ -17,8 +17,8 @@ def own_sources() -> str | None:
     None if a file changed after this process had begun to import irkit, or if there are no files:
     then it is not known what this process runs.
     """
-    root = Path(__file__).parents[1]
-    digest, newest, folders = hashlib.sha256(), 0.0, [os.fspath(root)]
+    top = os.fspath(Path(__file__).parents[1])
+    digest, newest, folders = hashlib.sha256(), 0.0, [top]
     while folders:
         folder = folders.pop()
         try:
@@ -31,6 +31,6 @@ def own_sources() -> str | None:
             elif entry.name.endswith(".py"):
                 state = entry.stat()
                 newest = max(newest, state.st_mtime)
-                place = os.path.relpath(entry.path, root)
+                place = entry.path[len(top) :].lstrip(os.sep)
                 digest.update(f"{place} {state.st_size} {state.st_mtime_ns}\n".encode())
     return digest.hexdigest() if 0.0 < newest < _LOADED_AT else None

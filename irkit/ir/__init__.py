@@ -204,6 +204,7 @@ from irkit.ir.instructions import (
     Instruction as Instruction,
     c_function as c_function,
     define_instruction as define_instruction,
+    defines_instructions as defines_instructions,
     expand_instructions as expand_instructions,
     find_instruction as find_instruction,
     instructions_want_memory as instructions_want_memory,

@@ -6,6 +6,8 @@ transformed by small constant matrices, multiplied position by position, and tra
 Source: Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016.
 """
 
+from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -55,10 +57,29 @@ def winograd_filters(w: Array, tile: int, panels: int, vectors: int) -> Array:
     Shapes: [K, B, 3, 3, c, k] -> [K // (panels * vectors), tile + 2, tile + 2, panels, B, c,
     vectors, k].
     """
-    matrix = _FILTER[tile]
-    made = np.einsum("ir,kbrscl,js->kijbcl", matrix, w.astype(np.float64), matrix, optimize=True)
-    apart = made.reshape(-1, panels, vectors, *made.shape[1:])
-    return np.ascontiguousarray(apart.transpose(0, 3, 4, 1, 5, 6, 2, 7)).astype(w.dtype)
+    kernels, blocks, _, _, inner, lanes = w.shape
+    apart = w.reshape(-1, panels, vectors, *w.shape[1:])
+    made = np.empty(
+        (len(apart), tile + 2, tile + 2, panels, blocks, inner, vectors, lanes), w.dtype
+    )
+    for panel in range(kernels // vectors):
+        chunk, at = divmod(panel, panels)
+        taps = np.moveaxis(apart[chunk, at].astype(np.float64), (2, 3), (0, 1))
+        across = [_combined(_FILTER[tile], row) for row in taps]
+        for j in range(tile + 2):
+            for i, each in enumerate(_combined(_FILTER[tile], [row[j] for row in across])):
+                # From [vectors, B, c, k].
+                made[chunk, i, j, at] = each.transpose(1, 2, 0, 3)
+    return made
+
+
+def _combined(matrix: Matrix, rows: Sequence[Array]) -> list[Array]:
+    """Return the sums of rows that a matrix of few numbers, many of them 0 or 1, gives."""
+    made: list[Array] = []
+    for numbers in matrix:
+        terms = (number * row for number, row in zip(numbers, rows, strict=True) if number)
+        made.append(reduce(np.add, terms))
+    return made
 
 
 def _type(tensors: Tensors, options: OpOptions) -> Type:

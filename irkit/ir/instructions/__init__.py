@@ -22,6 +22,7 @@ from irkit.ir.instructions.memory import (
 )
 from irkit.ir.instructions.registry import (
     define_instruction as define_instruction,
+    defines_instructions as defines_instructions,
     find_instruction as find_instruction,
     instructions_want_memory as instructions_want_memory,
     known_instructions as known_instructions,

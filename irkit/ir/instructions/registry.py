@@ -35,6 +35,11 @@ def known_instructions() -> tuple[Instruction, ...]:
     return (*_shipped().values(), *_DEFINED.values())
 
 
+def defines_instructions() -> bool:
+    """Return True if this process defined an instruction."""
+    return bool(_DEFINED)
+
+
 def instructions_want_memory() -> bool:
     """Return True if an instruction that this process defined names memory scopes."""
     return any(row.scopes for row in _DEFINED.values())

@@ -61,7 +61,7 @@ def _key(step: GraphStep, same: dict[Value, Value]) -> Hashable:
     """Return what is equal for steps that compute the same; None for other steps."""
     match step:
         case Constant(data):
-            return None if data.is_absent else ("constant", data.dtype, data.shape, data.digest)
+            return None if data.is_absent else ("constant", data)
         case Op(name, args, attrs):
             given = tuple(id(same.get(arg, arg)) for arg in args)
             return ("op", name, given, tuple(sorted(attrs, key=lambda pair: pair[0])))

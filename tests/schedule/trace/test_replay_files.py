@@ -153,7 +153,7 @@ def test_other_sources_of_irkit_run_all_checks(
 ) -> None:
     anew(parse(TEXT))
     ran.clear()
-    monkeypatch.setattr(replay_files, "_sources", lambda: "other")
+    monkeypatch.setattr(replay_files, "own_sources", lambda: "other")
     anew(parse(TEXT))
     assert ran
 
@@ -250,7 +250,7 @@ def test_the_switch_turns_the_files_off(folder: Path, monkeypatch: pytest.Monkey
 def test_the_older_half_goes_once_there_are_many(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay_files, "MOST_FILES", 4)
+    monkeypatch.setattr(replay_files.FILES, "most_files", 4)
     for number in range(5):
         anew(parse(TEXT.replace("def f", f"def f{number}")))
     assert len(files(folder)) == 3
