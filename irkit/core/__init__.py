@@ -2,8 +2,8 @@
 
 Reading order: node (the base class and its field table), walk, rules, rewrite (traversal and
 change); same (comparison and hashing); module (functions, modules, levels); then the rest, each a
-page: recorder, recursion, analysis, errors, limits, span, field_checks, target, files,
-signed_files, source_state, and text (names, tokens, excerpts).
+page: recorder, recursion, analysis, errors, limits, span, field_checks, target, files, and
+text (names, tokens, excerpts).
 
 The field table (``node``) is read once from the annotations of a class: children (traversal goes
 there), binders (``Binds[...]``, which introduce symbols), uses (``Uses[...]``, which refer to them)
@@ -36,10 +36,12 @@ from irkit.core.field_checks import (
     field_problem as field_problem,
     structs_within as structs_within,
 )
-from irkit.core.files import (
+from irkit.core.files.atomic_write import (
     atomic_write as atomic_write,
     cache_folder as cache_folder,
 )
+from irkit.core.files.signed_files import SignedFiles as SignedFiles
+from irkit.core.files.source_state import own_sources as own_sources
 from irkit.core.limits import (
     ALIGNMENT as ALIGNMENT,
     FARTHEST as FARTHEST,
@@ -111,8 +113,6 @@ from irkit.core.same import (
     same_data as same_data,
     structural_hash as structural_hash,
 )
-from irkit.core.signed_files import SignedFiles as SignedFiles
-from irkit.core.source_state import own_sources as own_sources
 from irkit.core.span import (
     Span as Span,
     user_span as user_span,

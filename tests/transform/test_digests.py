@@ -106,5 +106,5 @@ def test_passes_of_irkit_change_with_its_files(monkeypatch: pytest.MonkeyPatch) 
 def test_files_that_are_newer_than_this_process_have_no_digest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("irkit.core.source_state._LOADED_AT", 1.0)
+    monkeypatch.setattr("irkit.core.files.source_state._LOADED_AT", 1.0)
     assert own_sources.__wrapped__() is None

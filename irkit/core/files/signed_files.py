@@ -14,7 +14,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from irkit.core.files import cache_folder
+from irkit.core.files.atomic_write import cache_folder
 
 _SECRET = "secret"
 _BYTES = 32  # Of a secret, and of a signature.

@@ -17,7 +17,7 @@ def own_sources() -> str | None:
     None if a file changed after this process had begun to import irkit, or if there are no files:
     then it is not known what this process runs.
     """
-    top = os.fspath(Path(__file__).parents[1])
+    top = os.fspath(Path(__file__).parents[2])
     digest, newest, folders = hashlib.sha256(), 0.0, [top]
     while folders:
         folder = folders.pop()
