@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from irkit.codegen import MOST_BYTES, complete_target
 from irkit.core import IRKitError, IRModule, Target, as_target
 from irkit.phases.backends.backend import Backend
-from irkit.phases.compile_module import CompileOptions, Progress, compile_module
+from irkit.phases.compile_module import CompileOptions, Progress, compile_taken
 from irkit.phases.default import DEFAULT
 from irkit.phases.executor.state_names import StateNames, in_place
 from irkit.phases.graph import GRAPH
@@ -103,7 +103,7 @@ def compile(
         return compiled_or_kept(request, _compiled)
     if shapes or values:
         raise IRKitError("shapes and values are for ONNX models; a module has its own")
-    return compile_module(in_place(model, state or {}), options)
+    return compile_taken([in_place(model, state or {})], options)
 
 
 def _compiled(request: ModelRequest) -> Model:
@@ -114,8 +114,8 @@ def _compiled(request: ModelRequest) -> Model:
     shapes, values, options = request.shapes, request.values, request.options
     if request.state or names_dimensions(shapes):
         module = import_onnx(request.model, shapes=shapes, values=values)
-        return compile_module(in_place(module, request.state), options)
-    compile_part = partial(compile_module, options=options)
+        return compile_taken([in_place(module, request.state)], options)
+    compile_part = partial(compile_taken, options=options)
     with opened_model(request.model) as proto:
         return compile_onnx(proto, shapes, values, compile_part)
 

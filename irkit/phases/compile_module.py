@@ -99,8 +99,13 @@ def _restored(target: Target, plain: dict[str, Any]) -> CompileOptions:
     return CompileOptions(target, **plain)
 
 
-def compile_module(module: IRModule, options: CompileOptions) -> Model:
-    """Compile the graph function ``main`` of a module."""
+def compile_taken(given: list[IRModule], options: CompileOptions) -> Model:
+    """Compile the graph function ``main`` of the module that a list holds.
+
+    The module is taken out, so that weights that passes replace are freed if nobody else holds
+    them.
+    """
+    module = given.pop()
     report, target, verify = options.progress or _silent, options.target, options.verify
     # As two pipelines: work is counted between them, where a function is one operation.
     whole, apply = phases_of(target, options.pipeline.then(options.legalize)), options.apply
@@ -125,15 +130,20 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     record: Callable[[Step], object] = steps.of_graph.append if options.keep_trace else _ignore
     operators, claimed = FusedOperators(), ClaimedKernels(options.backends, target)
     operators.note(module)
+    lowered: IR = module
     graph_steps = graph_pipeline.steps(module, verify=verify, apply=apply)
+    del module
     for step in recorded(graph_steps, (GRAPH_LEVEL, LOOP_LEVEL)):
         record(step)
-        lowered = step.applied_to(module)
+        lowered = step.applied_to(lowered)
         assert isinstance(lowered, IRModule)
-        module = lowered
-        operators.note(module)
-        claimed.note(module)
+        operators.note(lowered)
+        claimed.note(lowered)
         report(step.name, 0, 0)
+        del step
+    assert isinstance(lowered, IRModule)
+    module = lowered
+    del lowered
     main = _main(module)
     check_calls(module, main)
     plan, params = make_plan(module, operators.by_value)
@@ -167,7 +177,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
             passes = with_auto_schedule(lowering, chosen, fewest=0, trace=trace)
         tasks.append(KernelTask(func, passes, legalize, target, verify))
     steps.tasks = tasks
-    codes = _compiled(tasks, options, steps, lowered := [], done)
+    codes = _compiled(tasks, options, steps, known := [], done)
     for task, code in zip(tasks, codes, strict=True):
         name = task.func.name
         images[name] = code.image_of(symbol(name))
@@ -187,7 +197,7 @@ def compile_module(module: IRModule, options: CompileOptions) -> Model:
     pool = object_for(emit_pool(target), target) if has_parallel_loops(objects) else b""
     contents = PackageContents(plan, tuple(objects), params, target, main.script(), pool)
     trace = steps.trace if options.keep_trace else None
-    return Model(contents, trace, partial(lowered_functions, tasks, lowered), foreign)
+    return Model(contents, trace, partial(lowered_functions, tasks, known), foreign)
 
 
 def _compiled(

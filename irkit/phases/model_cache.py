@@ -43,6 +43,8 @@ from irkit.transform import is_recording, pipeline_digest, runs_here
 if TYPE_CHECKING:
     from irkit.frontend.onnx import ModelLike, Shapes
 
+LARGE = 64 << 20
+"""Bytes of a file from which on the steps of a model are made when they are asked for."""
 _PIECE = 8 << 20
 _LOCATION = b"location"
 """A word that each model contains whose weights are in other files."""
@@ -177,10 +179,26 @@ def compiled_or_kept(request: ModelRequest, compile_now: Callable[[ModelRequest]
     from irkit.frontend.onnx import asked_for_converters
 
     asked = asked_for_converters()
-    made = compile_now(request)
+    made = _without_steps(request, key, compile_now) or compile_now(request)
     if type(made) is Model and asked_for_converters() == asked:
         _keep(key, made.contents)
     return made
+
+
+def _without_steps(
+    request: ModelRequest, key: str, compile_now: Callable[[ModelRequest], Model]
+) -> Model | None:
+    """Compile a large model from a file without its steps, which would hold the weights as each
+    pass left them; None if the model is small, or is not compiled as a whole."""
+    model, options = request.model, request.options
+    is_file = isinstance(model, (str, os.PathLike))
+    if not options.keep_trace or not is_file or os.stat(model).st_size < LARGE:
+        return None
+    plain = msgspec.structs.replace(options, keep_trace=False)
+    made = compile_now(msgspec.structs.replace(request, options=plain))
+    if type(made) is not Model:
+        return None
+    return Model(made.contents, _Again(request, key, compile_now).trace, lambda: made.functions)
 
 
 class _Again:
@@ -205,8 +223,8 @@ class _Again:
         if self._made is None:
             if self._request.key() != self._key:
                 raise IRKitError(
-                    "the model was taken from the cache, and its source has changed since: its "
-                    "steps can no longer be made",
+                    "the source of the model has changed since it was compiled: its steps can no "
+                    "longer be made",
                     hint='Compile it with keep_trace="now".',
                 )
             self._made = self._compile(self._request)

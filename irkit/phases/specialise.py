@@ -40,7 +40,8 @@ MAX_SIMPLE = 64
 shape; of a larger one, such as token numbers, only what decides the shape is."""
 
 Values = Mapping[str, ArrayLike]
-CompileModule = Callable[[IRModule], Model]
+CompileModule = Callable[[list[IRModule]], Model]
+"""Compile the module that a list holds, which is taken out."""
 
 
 def compile_onnx(
@@ -105,11 +106,12 @@ class _Specialise(msgspec.Struct, frozen=True, eq=False):
         imported = self._imported(inputs, open_shapes, feeds)
         met = {n: v for n, v in imported.values.items() if n not in self.values}
         key = Specialisation(open_shapes, met)
-        first = self.compile_module(imported.module)
-        cuts = cuts_of(imported.module)
-        parts = imported.parts
+        cuts, parts = cuts_of(imported.module), imported.parts
         if parts.rest is None and not cuts:
-            return key, first
+            given = [imported.module]
+            del imported
+            return key, self.compile_module(given)
+        first = self.compile_module([imported.module])
         left = [_known(each, open_shapes) for each in inputs if each.name not in met]
         taken = {info.name for info in parts.first.graph.input}
         first_inputs = [each.name for each in left if each.name in taken]

@@ -104,7 +104,9 @@ def run_steps(
     before = (facts, *facts_along(passes, facts))
     for _, group in groupby(range(len(passes)), key=lambda at: passes[at][2].on_modules):
         chosen = list(group)
-        for key, subject in _subjects(level, ir, passes[chosen[0]][2]):
+        subjects = _subjects(level, ir, passes[chosen[0]][2])
+        while subjects:  # Nothing here holds what passes have replaced: it may be all weights.
+            key, subject = subjects.pop(0)
             for at in chosen:
                 if not isinstance(subject, passes[at][2].level):
                     continue
@@ -112,6 +114,7 @@ def run_steps(
                 run.index += 1
                 ir, subject = step.applied_to(ir), step.after
                 yield step
+                del step
     return ir
 
 

@@ -1,6 +1,8 @@
 """A compiled model is found again by its content, and by all that decides how it is compiled."""
 
+import gc
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 import irkit
 from irkit.autoschedule import Machine
-from irkit.core import IRKitError, Target
+from irkit.core import IRKitError, IRModule, Target
 from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT, GRAPH, model_cache
 from irkit.transform import define_pass
@@ -39,13 +41,13 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     # The package has a function of that name.
     compiling = sys.modules["irkit.phases.compile"]
-    inner: Any = vars(compiling)["compile_module"]
+    inner: Any = vars(compiling)["compile_taken"]
 
-    def compiled(module: Any, options: Any) -> Any:
-        found.append(module.script())
-        return inner(module, options)
+    def compiled(given: list[IRModule], options: Any) -> Any:
+        found.append(given[0].script())
+        return inner(given, options)
 
-    monkeypatch.setattr(compiling, "compile_module", compiled)
+    monkeypatch.setattr(compiling, "compile_taken", compiled)
     return found
 
 
@@ -153,7 +155,7 @@ def test_a_trace_is_made_when_it_is_asked_for(made: list[str], tmp_path: Path) -
     assert len(made) == count + 1
     changed = irkit.compile(path)
     onnx.save(proto("70.0"), path)
-    with pytest.raises(IRKitError, match="its source has changed since"):
+    with pytest.raises(IRKitError, match="source of the model has changed since it was compiled"):
         _ = changed.trace
     with pytest.raises(IRKitError, match="no trace"):
         _ = irkit.compile(proto(), keep_trace=False).trace
@@ -168,3 +170,53 @@ def test_the_cache_can_be_off(
     irkit.compile(proto())
     assert len(made) == 2
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_large_model_holds_no_weights_of_steps_and_makes_them_again(
+    large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_cache, "LARGE", 1 if large else 1 << 30)
+    compiling = sys.modules["irkit.phases.compile"]
+    inner: Any = vars(compiling)["compile_taken"]
+    imported: list[weakref.ref[Any]] = []
+
+    def compiled(given: list[IRModule], options: Any) -> Any:
+        imported.append(weakref.ref(given[0]["main"]))
+        return inner(given, options)
+
+    monkeypatch.setattr(compiling, "compile_taken", compiled)
+    path = tmp_path / "m.onnx"
+    onnx.save(proto(), path)
+    model = irkit.compile(path)
+    gc.collect()
+    assert [each() is None for each in imported] == [large]
+    names = [step.name for step in irkit.compile(path, keep_trace="now").trace.steps]
+    assert [step.name for step in model.trace.steps] == names
+    assert len(model.functions) == 1
+    np.testing.assert_array_equal(model.run({"x": X})["y"], expected())
+
+
+def test_a_large_model_whose_file_has_changed_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_cache, "LARGE", 1)
+    path = tmp_path / "m.onnx"
+    onnx.save(proto(), path)
+    model = irkit.compile(path)
+    onnx.save(proto("0.5"), path)
+    with pytest.raises(IRKitError, match="has changed since it was compiled"):
+        _ = model.trace
+    np.testing.assert_array_equal(model.run({"x": X})["y"], expected())
+
+
+def test_a_large_model_of_open_shape_has_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_cache, "LARGE", 1)
+    path = tmp_path / "m.onnx"
+    open_model = onnx.parser.parse_model(TEXT.replace("float[4, 8]", "float[n, 8]"))
+    onnx.save(open_model, path)
+    model = irkit.compile(path)
+    np.testing.assert_array_equal(model.run({"x": X})["y"], expected())
+    assert model.trace.steps

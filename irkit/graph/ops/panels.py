@@ -19,6 +19,7 @@ def in_panels(matrix: Array, width: int) -> Array:
     made[:whole] = matrix[:, : whole * width].reshape(rows, whole, width).transpose(1, 0, 2)
     if left:
         made[whole, :, :left] = matrix[:, whole * width :]
+    made.flags.writeable = False  # Nobody else has it, so it need not be copied.
     return made
 
 

@@ -70,6 +70,7 @@ def winograd_filters(w: Array, tile: int, panels: int, vectors: int) -> Array:
             for i, each in enumerate(_combined(_FILTER[tile], [row[j] for row in across])):
                 # From [vectors, B, c, k].
                 made[chunk, i, j, at] = each.transpose(1, 2, 0, 3)
+    made.flags.writeable = False  # Nobody else has it, so it need not be copied.
     return made
 
 
