@@ -7,6 +7,7 @@ for bit; NaN equals NaN. Each batch of an executor leaves a file, so a run goes 
 
     python -m tests.targets.pairs --folder out/pairs --cases 5000
     python -m tests.targets.pairs --folder out/pairs --cases 500 --executor opencl@oclgrind
+    python -m tests.targets.pairs --folder out/more --first 7000  # other cases
 """
 
 import argparse
@@ -153,12 +154,12 @@ def _count(result: BatchResult, case: Case, wanted: TargetOutcome, found: Target
 
 
 def run_executors(
-    names: Sequence[str], folder: Path, cases: int, *, until: float
+    names: Sequence[str], folder: Path, cases: int, *, until: float, first: int = 0
 ) -> dict[str, list[BatchResult]]:
-    """Run batches until enough cases of each executor have run, or the time is up, and return what
-    is known of all of them; those that are in the folder are read."""
+    """Run batches from ``first`` on until enough cases of each executor have run, or the time is
+    up, and return what is known of all of them; those that are in the folder are read."""
     found: dict[str, list[BatchResult]] = {name: [] for name in names}
-    number = 0
+    number = first
     while True:
         left = [name for name in names if _wants_more(name, found[name], cases)]
         if not left:
@@ -208,6 +209,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--executor", action="append", default=[])
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first batch")
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     chosen = [
@@ -215,7 +217,7 @@ def main() -> int:
     ]
     missing = {name: executor_of(name).missing for name in chosen}
     names = [name for name in chosen if not missing[name]]
-    found = run_executors(names, given.folder, given.cases, until=until)
+    found = run_executors(names, given.folder, given.cases, until=until, first=given.first)
     rows = [(name, found.get(name, []), missing[name] or "no time") for name in chosen]
     for name, results, _ in rows:
         for each in results:
