@@ -246,7 +246,8 @@ def test_c_refuses_by_itself_what_python_refuses(
     if any(not each.dtype.isnative for each in inputs.values()):
         return  # DLPack has no such types.
     with CModel(library.path, "plain") as model:
-        y, j = np.zeros((rows[0], 2), "f4"), np.zeros(rows[1], "i8")
+        sizes = [(*inputs[name].shape, 0)[0] for name in "xk"]
+        y, j = np.zeros((sizes[0], 2), "f4"), np.zeros(sizes[1], "i8")
         tensors = [tensor(inputs[name], strides=True) for name in "xk"]
         code = model.run_tensors(tensors, [tensor(y), tensor(j)])
         error = model.error
