@@ -1,5 +1,6 @@
 """``irkit.load_library``: a model in a shared library gives what the model gives in Python."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def _outcome(model: Any, inputs: Any, out: Any) -> tuple[Any, ...]:
     try:
         found = model.run(inputs, out=out)
     except (IRKitError, ValueError, TypeError) as error:
-        return type(error), str(error)
+        return type(error), re.sub("0x[0-9a-f]+", "0x", str(error))
     return tuple((name, array.shape, array.tobytes()) for name, array in found.items())
 
 
