@@ -113,8 +113,8 @@ static int irkit_bind(const DLTensor *const *inputs, int64_t *sizes) {
     return NAME_OK;
 }
 
-/* Check the memory of a tensor in a call of these sizes, and find the first byte of its memory and its size,
- * which for a cache are those of its capacity. */
+/* Check the memory of a tensor in a call of these sizes, and find its first byte and its size:
+ * for a cache those of its capacity. */
 static int irkit_check(const DLTensor *given, int number, const int64_t *sizes, void **data,
                        size_t *size) {
     const NAME_tensor *wanted = irkit_wanted(number);
