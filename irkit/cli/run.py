@@ -166,9 +166,8 @@ def _with_caches(model: Model | LibraryModel, feeds: Mapping[str, Any]) -> dict[
     found = dict(feeds)
     if isinstance(model, DeferredModel):
         return found
-    described = model if isinstance(model, LibraryModel) else model.plan
-    for pair in described.state:
-        spec = described.inputs[pair.param]
+    for pair in model.state:
+        spec = model.inputs[pair.param]
         given = found.get(spec.name)
         if pair.capacity and isinstance(given, np.ndarray) and given.ndim == len(spec.shape):
             rows = cast("NDArray[Any]", given)
@@ -195,7 +194,7 @@ def _declared(model: Model | LibraryModel) -> list[TensorSpec]:
     shapes = {} if held is None else {**held.shapes, **{n: v.shape for n, v in held.values.items()}}
     return [
         TensorSpec(each.name, tuple(shapes.get(each.name, each.dims or ())), each.dtype)
-        for each in model.inputs
+        for each in model.open_inputs
     ]
 
 

@@ -1,7 +1,6 @@
 """A compiled model: native code, parameters, and the checks of its inputs."""
 
 import ctypes
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -17,28 +16,17 @@ from irkit.codegen import (
     OUT_OF_MEMORY,
     SIZES,
     ForeignKernel,
-    TensorSpec,
     measured_refusal,
     symbol,
     undefined_state,
 )
-from irkit.core import ALIGNMENT, IRKitError, ShapeError
-from irkit.graph import StatePair
+from irkit.core import ALIGNMENT, IRKitError
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import CallSizes, SizeProgram
 from irkit.runtime.jit import Library
-from irkit.runtime.model_arrays import (
-    Cache,
-    cache_input,
-    check_input,
-    check_names,
-    copy_outputs,
-    memory_of,
-    output_arrays,
-    rows_of,
-    state_input,
-)
+from irkit.runtime.model_arrays import Cache, output_arrays
+from irkit.runtime.model_calls import ModelCalls
 from irkit.runtime.numpy_layout import address_of
 from irkit.runtime.object_loader.imported_functions import imported
 from irkit.runtime.packages import (
@@ -61,7 +49,7 @@ if TYPE_CHECKING:
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5)
 
 
-class Model:
+class Model(ModelCalls[CallSizes]):
     """A compiled model: the executor, its parameters, and an arena for each call.
 
     Concurrent calls do not share an arena. ``trace`` has every step of the compilation if the model
@@ -99,9 +87,13 @@ class Model:
         self._sizes = SizeProgram(plan, self._library)
         self._arenas = Arenas()
         self._quick = QuickCalls(plan, self._run, self._params_at, self._sizes, self._arenas)
-        self._state = {pair.result: plan.inputs[pair.param].name for pair in plan.state}
-        self._names = {spec.name: spec for spec in plan.inputs}.keys()
-        self._written = {pair.param: pair for pair in plan.state}
+        self.describe(
+            plan.inputs,
+            plan.outputs,
+            {dim.name: (dim.least, dim.most) for dim in plan.dims},
+            plan.state,
+            [plan.outputs[number].name for number in plan.capacities],
+        )
 
     @cached_property
     def functions(self) -> tuple[PrimFunc, ...]:
@@ -166,26 +158,20 @@ class Model:
         except FailedRun as failed:
             status, sizes = failed.status, failed.sizes
         else:
-            return self._run_checked(inputs, out) if found is None else found
+            return self.run_in_full(inputs, out) if found is None else found
         return self._fail(status, sizes)
 
-    def _run_checked(
-        self, inputs: Mapping[str, ArrayLike | Cache], out: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        """Check all inputs in full, and compute the outputs."""
-        arrays = self._check_inputs(inputs)
+    def sizes_of(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
+        """Return the sizes of a call with these inputs, those that the run stores among them."""
+        if self._library is None:
+            self._refuse()
         sizes = self._sizes.of(arrays)
-        direct, later = self._apart_measured(out)
-        if self.plan.measured:
-            sizes = sizes.of_run()
-        read: list[tuple[str, Sequence[Any]]] = []
-        if direct is None and not self._state:
-            results = sizes.new_outputs()
-        else:
-            named = zip(self.plan.inputs, arrays, strict=True)
-            read += [(spec.name, (memory_of(inputs[spec.name]), array)) for spec, array in named]
-            results = output_arrays(sizes.outputs, direct, read, self._state)
-            self._grow(inputs, sizes, results)
+        return sizes.of_run() if self.plan.measured else sizes
+
+    def compute(
+        self, arrays: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]], sizes: CallSizes
+    ) -> Sequence[tuple[int, ...]]:
+        """Run the model, and return the shapes of its outputs."""
         arena = self._arenas.take(sizes.arena_bytes)
         try:
             status = self._run(
@@ -199,15 +185,10 @@ class Model:
             self._arenas.give_back(arena)
         if status:
             self._fail(status, sizes)
-        for pair in self.plan.state:
-            if pair.capacity:
-                cache: Any = inputs[self.plan.inputs[pair.param].name]
-                cache.length = results[pair.result].shape[pair.axis]
-        made = {spec.name: array for spec, array in zip(self.plan.outputs, results, strict=True)}
-        if self.plan.measured:
-            made |= self._cut(made, sizes.values())
-            return copy_outputs({**made, **(direct or {})}, later, read)
-        return made if out is None else {**made, **out}
+        if not self.plan.measured:
+            return [array.shape for array in results]
+        known = sizes.values()
+        return [spec.at_sizes(known).extents for spec in self.plan.outputs]
 
     def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel takes, over some runs after two that warm up.
@@ -221,12 +202,12 @@ class Model:
         self.run(inputs)  # It warms up, and refuses wrong inputs.
         whole = median([timed(partial(self._run_from, lengths, inputs)) for _ in range(runs)])
         _shorten(inputs, lengths)
-        arrays = self._check_inputs(inputs)
+        arrays = self.checked_inputs(inputs)
         sizes = self._sizes.of(arrays).of_run()
         named = zip(self.plan.inputs, arrays, strict=True)
         read = ((spec.name, (array,)) for spec, array in named)
-        results = output_arrays(sizes.outputs, None, read, self._state)
-        self._grow(inputs, sizes, results)
+        results = output_arrays(sizes.outputs, None, read, self._state_names)
+        self.grow_caches(inputs, sizes, results)
         symbols = {symbol(call.kernel) for call in self.plan.calls}
         arena = self._arenas.take(sizes.arena_bytes)
         try:
@@ -282,62 +263,6 @@ class Model:
         why = messages[own - 1]
         raise IRKitError(f"{kernel} stopped at assertion {own} of its code: {why}{state}")
 
-    def _apart_measured(
-        self, out: Mapping[str, Any] | None
-    ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-        """Return the outputs that a run writes to arrays of the caller, and those whose size it
-        measures: they are copied there once that is known."""
-        names = {self.plan.outputs[number].name for number in self.plan.capacities}
-        if out is None or not names or not isinstance(out, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            return out, None
-        direct = {name: array for name, array in out.items() if name not in names}
-        return direct, {name: array for name, array in out.items() if name in names}
-
-    def _cut(
-        self, made: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]
-    ) -> dict[str, NDArray[Any]]:
-        """Return the outputs whose size was measured, at that size."""
-        found: dict[str, NDArray[Any]] = {}
-        for number in self.plan.capacities:
-            spec = self.plan.outputs[number].at_sizes(sizes)
-            whole = made[spec.name]
-            part = whole.reshape(-1)[: math.prod(spec.extents)].reshape(spec.extents)
-            # A small part would keep all of the room alive.
-            found[spec.name] = part if 2 * part.size >= whole.size else part.copy()
-        return found
-
-    def _check_inputs(self, inputs: Mapping[str, ArrayLike | Cache]) -> list[NDArray[Any]]:
-        plain: Any = inputs
-        if type(plain) is not dict or plain.keys() != self._names:
-            check_names(self.plan.inputs, inputs)
-        return [
-            self._checked(spec, inputs[spec.name], self._written.get(at))
-            for at, spec in enumerate(self.plan.inputs)
-        ]
-
-    def _checked(self, spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[Any]:
-        if pair is None:
-            return check_input(spec, given)
-        return cache_input(spec, given, pair) if pair.capacity else state_input(spec, given)
-
-    def _grow(
-        self, inputs: Mapping[str, Any], sizes: CallSizes, results: list[NDArray[Any]]
-    ) -> None:
-        """Extend the results that are caches by the rows of the call.
-
-        Raises: ShapeError if there is no room for them; then nothing is written.
-        """
-        for pair in self.plan.state:
-            if pair.capacity:
-                spec, name = sizes.outputs[pair.result], self.plan.inputs[pair.param].name
-                length = spec.extents[pair.axis]
-                if length > pair.capacity:
-                    raise ShapeError(
-                        f"the cache {name!r} is full: output {spec.name!r} has {length} rows along "
-                        f"axis {pair.axis}, and there is room for {pair.capacity}"
-                    )
-                results[pair.result] = rows_of(inputs[name].array, pair.axis, length)
-
     def _run_from(self, lengths: Mapping[str, int], inputs: Mapping[str, Any]) -> None:
         """Run with caches of these lengths."""
         _shorten(inputs, lengths)
@@ -345,7 +270,7 @@ class Model:
 
     def _apart(self, inputs: Mapping[str, ArrayLike | Cache]) -> Mapping[str, ArrayLike | Cache]:
         """Return inputs with copies of those that are written over, so that all runs are alike."""
-        names = set(self._state.values())
+        names = set(self._state_names.values())
         return {name: _copied(given) if name in names else given for name, given in inputs.items()}
 
 

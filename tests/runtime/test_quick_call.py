@@ -30,7 +30,7 @@ def quick_call(model: Model, inputs: Any, out: Any) -> dict[str, Any] | None:
 
 def checked_call(model: Model, inputs: Any, out: Any) -> dict[str, Any]:
     """Call a model by the full check alone, the reference."""
-    return model._run_checked(inputs, out)  # pyright: ignore[reportPrivateUsage] -- as above
+    return model.run_in_full(inputs, out)
 
 
 def _at_odd_address(array: Any) -> Any:

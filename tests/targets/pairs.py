@@ -7,6 +7,7 @@ for bit; NaN equals NaN. Each batch of an executor leaves a file, so a run goes 
 
     python -m tests.targets.pairs --folder out/pairs --cases 5000
     python -m tests.targets.pairs --folder out/pairs --cases 500 --executor opencl@oclgrind
+    python -m tests.targets.pairs --folder out/more --first 7000  # other cases
 """
 
 import argparse
@@ -48,10 +49,10 @@ _NUMBERS: tuple[Numbers, ...] = ("fractions", "fractions", "whole", "fractions",
 """Half of all cases hold random fractions: whole numbers hide what rounds differently."""
 
 
-_FOR_DEVICES = phases_of(Target("opencl"), DEFAULT)
+FOR_DEVICES = phases_of(Target("opencl"), DEFAULT)
 
 
-_AWAY = ("qemu", "oclgrind crashed")
+AWAY = ("qemu", "oclgrind crashed")
 """What an emulator says that cannot go on: qemu 7.2 of some vectors, oclgrind of integers of
 128 bits, which its compiler makes."""
 
@@ -78,6 +79,9 @@ class BatchResult(msgspec.Struct):
     seconds: float = 0.0
 
 
+KnownCase = tuple[Case, TargetOutcome]
+
+
 def batch_cases(number: int, *, threads: bool = False, size: int = BATCH) -> list[Case]:
     """Draw a batch; the same number draws the same. With ``threads``, all have thread loops."""
     found = list[Case]()
@@ -90,7 +94,7 @@ def batch_cases(number: int, *, threads: bool = False, size: int = BATCH) -> lis
         try:
             func = exact(expand_functions(make(picks)))
             args = draw_arguments(func, picks, numbers, empty=False).args
-            low, launched = DEFAULT.run(func), _FOR_DEVICES.run(func)
+            low, launched = DEFAULT.run(func), FOR_DEVICES.run(func)
         except IRKitError:
             continue
         plain = low if any(loop.kind == "thread" for loop in walk(func, For)) else func
@@ -113,9 +117,13 @@ def legalised(func: PrimFunc, target: Target) -> PrimFunc:
 
 
 @lru_cache(maxsize=2)
-def known_cases(number: int, threads: bool, size: int) -> list[tuple[Case, TargetOutcome]]:
+def known_cases(number: int, threads: bool, size: int) -> list[KnownCase]:
     """Return the cases of a batch that the interpreter can run, with what it computes."""
-    cases = batch_cases(number, threads=threads, size=size)
+    return with_results(batch_cases(number, threads=threads, size=size))
+
+
+def with_results(cases: Sequence[Case]) -> list[KnownCase]:
+    """Return the cases that the interpreter can run, with what it computes."""
     reference = target_executor("interpreter", max_steps=200_000)
     with np.errstate(all="ignore"):
         known = reference.run([TargetCall(each.func, each.args) for each in cases])
@@ -124,8 +132,12 @@ def known_cases(number: int, threads: bool, size: int) -> list[tuple[Case, Targe
 
 def run_batch(name: str, number: int, *, size: int = BATCH) -> BatchResult:
     """Run a batch on an executor, and compare it with the interpreter."""
+    return compared(name, number, known_cases(number, name == THREADS, size))
+
+
+def compared(name: str, number: int, usable: Sequence[KnownCase]) -> BatchResult:
+    """Run cases on an executor, and compare them with the interpreter."""
     started = time.monotonic()
-    usable = known_cases(number, name == THREADS, size)
     executor = executor_of(name)
     device = executor.target.device is not None
     calls = [TargetCall(c.launched if device else c.func, c.args) for c, _ in usable]
@@ -139,7 +151,7 @@ def run_batch(name: str, number: int, *, size: int = BATCH) -> BatchResult:
 def _count(result: BatchResult, case: Case, wanted: TargetOutcome, found: TargetOutcome) -> None:
     if found.end == "refused":
         result.refused += 1
-    elif found.end == "failed" and any(words in found.message for words in _AWAY):
+    elif found.end == "failed" and any(words in found.message for words in AWAY):
         result.away += 1
     elif found.end != wanted.end:
         result.wrong.append(f"{found.end}, not {wanted.end}: {found.message}\n{case.func.script()}")
@@ -153,12 +165,12 @@ def _count(result: BatchResult, case: Case, wanted: TargetOutcome, found: Target
 
 
 def run_executors(
-    names: Sequence[str], folder: Path, cases: int, *, until: float
+    names: Sequence[str], folder: Path, cases: int, *, until: float, first: int = 0
 ) -> dict[str, list[BatchResult]]:
-    """Run batches until enough cases of each executor have run, or the time is up, and return what
-    is known of all of them; those that are in the folder are read."""
+    """Run batches from ``first`` on until enough cases of each executor have run, or the time is
+    up, and return what is known of all of them; those that are in the folder are read."""
     found: dict[str, list[BatchResult]] = {name: [] for name in names}
-    number = 0
+    number = first
     while True:
         left = [name for name in names if _wants_more(name, found[name], cases)]
         if not left:
@@ -208,6 +220,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--executor", action="append", default=[])
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first batch")
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     chosen = [
@@ -215,7 +228,7 @@ def main() -> int:
     ]
     missing = {name: executor_of(name).missing for name in chosen}
     names = [name for name in chosen if not missing[name]]
-    found = run_executors(names, given.folder, given.cases, until=until)
+    found = run_executors(names, given.folder, given.cases, until=until, first=given.first)
     rows = [(name, found.get(name, []), missing[name] or "no time") for name in chosen]
     for name, results, _ in rows:
         for each in results:

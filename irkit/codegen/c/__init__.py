@@ -2,7 +2,8 @@
 
 Reading order: types (spelling), writer (text of a file and of a function), helpers (functions that
 the file defines where it uses them), lane_ops (expansions of math functions), functions (intrinsic
-functions), expressions, memory_access, statements, source_file.
+functions), expressions, memory_access, registers and kept_loads (what stays in registers),
+statements, source_file.
 
 A scalar is an expression of C, nested as long as lines stay short. A vector is a value of the
 compiler's vector extension, padded to a power of two, and is never passed to a function by value:

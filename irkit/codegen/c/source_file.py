@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from irkit.codegen.alignment import Alignment
 from irkit.codegen.c.buffer_sizes import strides
+from irkit.codegen.c.kept_loads import note_kept
 from irkit.codegen.c.memory_access import element_pointer, from_memory
 from irkit.codegen.c.operations.conversions import convert
 from irkit.codegen.c.parallel_regions import POOL
@@ -50,6 +51,9 @@ INCLUDES = """\
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wxor-used-as-pow"
+#elif defined(__GNUC__)
+/* Vectors that one iteration of a loop leaves for the next take the registers of its sums. */
+#pragma GCC optimize("no-predictive-commoning")
 #endif
 /* A program may compare what is known already, and write what it never reads: no mistakes. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
@@ -155,6 +159,7 @@ def _written(
             place = writer.places[id(param)]
             steps = strides(writer, param)
             writer.places[id(param)] = BufferPointer(place.pointer, steps, place.space)
+    note_kept(writer, func)
     write(writer, func.body)
     return params, _finished(writer, params)
 

@@ -13,6 +13,7 @@ from typing import Any
 from irkit.codegen.c import helpers
 from irkit.codegen.c.buffer_sizes import constant_size, strides
 from irkit.codegen.c.expressions import evaluate, evaluate_index
+from irkit.codegen.c.kept_loads import kept
 from irkit.codegen.c.memory_access import element_pointer, store
 from irkit.codegen.c.parallel_regions import HOST_FAILED, RegionEnds, declare_region
 from irkit.codegen.c.registers import declare_registers
@@ -221,7 +222,8 @@ def _let(writer: FunctionWriter, node: Let) -> None:
     value = _value(writer, node.value)
     if writer.alignment is not None:
         writer.alignment.bind(node.var, node.value)
-    writer.values[id(node.var)] = _bound(writer, node.var.name, value, node.value)
+    made = kept(writer, node, value) or _bound(writer, node.var.name, value, node.value)
+    writer.values[id(node.var)] = made
     write(writer, node.body)
 
 

@@ -127,7 +127,8 @@ class FunctionWriter:
     the declarations of memory that the threads of a block share, ``shared_end`` the bytes of it so
     far if the launch asks for it. ``comparisons`` has, for bool vectors by
     name, the comparison that each is: the name of integers as wide as what is compared, and their
-    bits. ``registers`` are the variables in place of an array, by their first elements.
+    bits. ``registers`` are the variables in place of an array, by their first elements; ``kept``
+    those that stay in a register once they are read.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -152,6 +153,7 @@ class FunctionWriter:
         self.exits = 0
         self.stack_bytes = 0
         self.registers: dict[int, dict[int, str]] = {}
+        self.kept: set[int] = set()
         self.noalias = True
         self.contracts = True
         self.declared_params: list[str] = []
@@ -232,10 +234,13 @@ class FunctionWriter:
             return value_type(dtype)
         return self.source.vector(lane(dtype), dtype.lanes)
 
-    def variable(self, dtype: DType, value: Code, hint: str = "t") -> Code:
-        """Put a value into a new variable."""
+    def variable(
+        self, dtype: DType, value: Code, hint: str = "t", *, changes: bool = False
+    ) -> Code:
+        """Put a value into a new variable, which is a constant unless it ``changes``."""
         name = self.name(hint)
-        self.line(f"const {self.type_of(dtype)} {name} = {value.text};")
+        constant = "" if changes else "const "
+        self.line(f"{constant}{self.type_of(dtype)} {name} = {value.text};")
         return Code(name, ATOM, value.low, value.high)
 
     def named(self, dtype: DType, value: Code) -> str:

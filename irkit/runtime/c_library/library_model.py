@@ -1,12 +1,11 @@
 """A model in a shared library, through its C interface."""
 
 import ctypes
-import math
 import os
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from irkit.codegen import TensorSpec, c_prefix
 from irkit.core import FormatError, IRKitError, ShapeError
 from irkit.graph import StatePair
+from irkit.ir import array_type
 from irkit.runtime.c_library.c_structs import (
     VERSION,
     Described,
@@ -25,18 +25,10 @@ from irkit.runtime.c_library.c_structs import (
     pointers_to,
     tensor_of,
 )
-from irkit.runtime.model_arrays import (
-    Cache,
-    cache_input,
-    check_input,
-    check_names,
-    memory_of,
-    output_arrays,
-    rows_of,
-    state_input,
-)
+from irkit.runtime.model_arrays import Cache
+from irkit.runtime.model_calls import ModelCalls
 
-_NOTHING = np.zeros(0, np.uint8)
+_NAMES = re.compile(r"[^\W\d]\w*")
 _BAD_ARGUMENT, _NO_MEMORY, _NO_WEIGHTS = 1, 2, 3
 
 
@@ -64,7 +56,18 @@ def prefix_of(path: "str | os.PathLike[str]") -> str:
     return c_prefix(Path(path).name.partition(".")[0].removeprefix("lib"))
 
 
-class LibraryModel:
+class LibrarySizes:
+    """The sizes of a call of a library: its inputs as it takes them, and its outputs."""
+
+    def __init__(self, given: Sequence[DLTensor], outputs: Sequence[TensorSpec]) -> None:
+        self.given, self.outputs = given, outputs
+
+    def new_outputs(self) -> list[NDArray[Any]]:
+        """Return new memory for each output."""
+        return [np.empty(each.extents, array_type(each.dtype)) for each in self.outputs]
+
+
+class LibraryModel(ModelCalls[LibrarySizes]):
     """A model in a shared library: names, types, shapes and errors are those of its C interface.
 
     ``inputs`` and ``outputs`` describe its tensors, ``dims`` the range of each dimension that a
@@ -91,18 +94,16 @@ class LibraryModel:
                 f"{VERSION}",
                 hint="Compile the model again.",
             )
-        self.inputs = self._described("input")
-        self.outputs = self._described("output")
-        self.dims = MappingProxyType(
-            {
-                row.name.decode(): (row.least, row.most)
-                for row in self._rows("dim", "dim_number", Dim)
-            }
-        )
-        self.state = tuple(
+        outputs = self._described("output")
+        dims = {
+            row.name.decode(): (row.least, row.most) for row in self._rows("dim", "dim_number", Dim)
+        }
+        state = [
             StatePair(row.input, row.output, row.axis, row.capacity)
             for row in self._rows("state", "state_number", StateRow)
-        )
+        ]
+        measured = [spec.name for spec in outputs if not _sizes_named(spec) <= dims.keys()]
+        self.describe(self._described("input"), outputs, dims, state, measured)
         file = None if weights is None else os.fsencode(weights)
         options = Options(ctypes.sizeof(Options), VERSION, weights_file=file, threads=threads)
         self._handle = ctypes.c_void_p()
@@ -119,73 +120,29 @@ class LibraryModel:
         Raises: InputError, ShapeError and DTypeError, all before anything is run; MemoryError;
         IRKitError if the model stops.
         """
-        check_names(self.inputs, inputs)
-        pairs = {pair.param: pair for pair in self.state}
-        arrays = [
-            _checked(spec, inputs[spec.name], pairs.get(at)) for at, spec in enumerate(self.inputs)
-        ]
+        return self.run_in_full(inputs, out)
+
+    def sizes_of(self, arrays: Sequence[NDArray[Any]]) -> "LibrarySizes":
+        """Ask the library for the sizes of a call."""
         given = self._tensors(self.inputs, arrays)
         shapes = self._shapes(given)
-        specs = [
-            TensorSpec(spec.name, shape, spec.dtype)
-            for spec, shape in zip(self.outputs, shapes, strict=True)
-        ]
-        results = self._results(specs, inputs, arrays, out)
-        made = self._tensors(specs, results)
-        code = self._function("run")(self._handle, pointers_to(given), pointers_to(made))
+        return LibrarySizes(
+            given,
+            [
+                TensorSpec(spec.name, shape, spec.dtype)
+                for spec, shape in zip(self.outputs, shapes, strict=True)
+            ],
+        )
+
+    def compute(
+        self, arrays: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]], sizes: "LibrarySizes"
+    ) -> Sequence[tuple[int, ...]]:
+        """Run the model, and return the shapes of its outputs."""
+        made = self._tensors(sizes.outputs, results)
+        code = self._function("run")(self._handle, pointers_to(sizes.given), pointers_to(made))
         if code:
             self._fail(code)
-        for pair in self.state:
-            if pair.capacity:
-                cache: Any = inputs[self.inputs[pair.param].name]
-                cache.length = results[pair.result].shape[pair.axis]
-        found = {
-            spec.name: _cut(array, tensor)
-            for spec, array, tensor in zip(specs, results, made, strict=True)
-        }
-        return found if out is None else {**found, **out}
-
-    def output_shapes(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of outputs from those of inputs, by name: of outputs of which only a
-        run finds the size, the most.
-
-        Raises: InputError, ShapeError.
-        """
-        check_names(self.inputs, shapes)
-        given = list[DLTensor]()
-        for spec in self.inputs:
-            shape = tuple(shapes[spec.name])
-            blank = tensor_of(_NOTHING.reshape((0,) * len(shape)), spec.dtype)
-            blank.shape = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-            given.append(blank)
-        found = self._shapes(given)
-        return {spec.name: each for spec, each in zip(self.outputs, found, strict=True)}
-
-    def _results(
-        self,
-        specs: Sequence[TensorSpec],
-        inputs: Mapping[str, Any],
-        arrays: Sequence[NDArray[Any]],
-        out: Mapping[str, Any] | None,
-    ) -> list[NDArray[Any]]:
-        """Return memory for the outputs: that of the caller, of an input, or new memory."""
-        state = {pair.result: self.inputs[pair.param].name for pair in self.state}
-        memory = [
-            (spec.name, (memory_of(inputs[spec.name]), array))
-            for spec, array in zip(self.inputs, arrays, strict=True)
-        ]
-        results = output_arrays(specs, out, memory, state)
-        for pair in self.state:
-            if pair.capacity:
-                length, name = specs[pair.result].extents[pair.axis], state[pair.result]
-                if length > pair.capacity:
-                    raise ShapeError(
-                        f"the cache {name!r} is full: output {specs[pair.result].name!r} has "
-                        f"{length} rows along axis {pair.axis}, and there is room for "
-                        f"{pair.capacity}"
-                    )
-                results[pair.result] = rows_of(inputs[name].array, pair.axis, length)
-        return results
+        return [tuple(each.shape[: array.ndim]) for each, array in zip(made, results, strict=True)]
 
     def _tensors(
         self, specs: Sequence[TensorSpec], arrays: Sequence[NDArray[Any]]
@@ -243,15 +200,7 @@ class LibraryModel:
         return f"<LibraryModel {self.name} of {self.path}>"
 
 
-def _checked(spec: TensorSpec, given: Any, pair: StatePair | None) -> NDArray[Any]:
-    if pair is None:
-        return check_input(spec, given)
-    return cache_input(spec, given, pair) if pair.capacity else state_input(spec, given)
-
-
-def _cut(array: NDArray[Any], tensor: DLTensor) -> NDArray[Any]:
-    """Return an output at the size that the run has found."""
-    shape = tuple(tensor.shape[: array.ndim])
-    if shape == array.shape:
-        return array
-    return array.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
+def _sizes_named(spec: TensorSpec) -> set[str]:
+    """Return the names in the extents of an output: of dimensions, or of what only a run finds."""
+    texts = [each for each in spec.shape if isinstance(each, str)]
+    return {name for text in texts for name in _NAMES.findall(text)} - {"min", "max"}

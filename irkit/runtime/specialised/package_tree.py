@@ -184,12 +184,12 @@ def _described(model: Model, leaves: list[Model]) -> _Part:
             )
             for each in model.specialisations
         ]
-        return _Specialised(model.inputs, tuple(held))
+        return _Specialised(model.open_inputs, tuple(held))
     if isinstance(model, StagedModel):
         first = _described(model.first, leaves)
         rest = None if model.rest is None else _described(model.rest, leaves)
         inputs = model.first_inputs, model.rest_inputs
-        return _Staged(model.inputs, first, model.cuts, model.outputs, rest, *inputs)
+        return _Staged(model.open_inputs, first, model.cuts, model.output_names, rest, *inputs)
     leaves.append(model)
     return _Whole(len(leaves) - 1)
 

@@ -31,15 +31,16 @@ class DeferredModel(Model):
     def __init__(self, inputs: Sequence[InputSpec]) -> None:
         # What Model.__init__ sets belongs to the models inside.
         self._trace = None
-        self.inputs = tuple(inputs)
+        self.open_inputs = tuple(inputs)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("plan", "contents", "target"):
-            raise IRKitError(
-                f"this model is compiled at the call, so it has no {name} of its own",
-                hint="Those of its specialisations: model.specialisations[0].model.",
-            )
+        if name in ("plan", "contents", "target", "inputs", "outputs", "dims", "state"):
+            raise _not_yet(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def output_shapes(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+        """Raise IRKitError: the shapes of outputs are those of the specialisations."""
+        raise _not_yet("output_shapes")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _without_state, (type(self),), self.__getstate__()
@@ -58,6 +59,13 @@ class DeferredModel(Model):
                 hint="Fix what it leaves open on import (shapes= and values=).",
             )
         write_tree(path, self)
+
+
+def _not_yet(what: str) -> IRKitError:
+    return IRKitError(
+        f"this model is compiled at the call, so it has no {what} of its own",
+        hint="Those of its specialisations: model.specialisations[0].model.",
+    )
 
 
 def _without_state(kind: type[DeferredModel]) -> DeferredModel:
@@ -102,7 +110,7 @@ class SpecialisedModel(DeferredModel):
         return {name: value for name, value in self.__dict__.items() if name not in locks}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        vars(self).update(state)
         self._make_locks()
 
     @property
@@ -139,7 +147,7 @@ class SpecialisedModel(DeferredModel):
     def _chosen(
         self, inputs: Mapping[str, ArrayLike | Cache]
     ) -> tuple[Model, dict[str, NDArray[Any]]]:
-        feeds = checked_inputs(self.inputs, inputs)
+        feeds = checked_inputs(self.open_inputs, inputs)
         found = self.specialised(feeds)
         return found.model, {n: array for n, array in feeds.items() if n not in found.values}
 
@@ -184,7 +192,7 @@ class SpecialisedModel(DeferredModel):
     def _refusal(self, feeds: Mapping[str, NDArray[Any]]) -> IRKitError:
         decisive = {name for each in self._compiled for name in each.values}
         wanted = Specialisation(
-            {each.name: feeds[each.name].shape for each in self.inputs if each.is_open},
+            {each.name: feeds[each.name].shape for each in self.open_inputs if each.is_open},
             {name: feeds[name] for name in feeds if name in decisive},
         )
         held = "".join(f"\n  {each}" for each in self._compiled) or " nothing"

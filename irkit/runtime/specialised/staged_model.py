@@ -51,7 +51,7 @@ class StagedModel(DeferredModel):
         super().__init__(inputs)
         self.first = first
         self.cuts = tuple(cuts)
-        self.outputs = tuple(outputs)
+        self.output_names = tuple(outputs)
         self.rest = rest
         self.first_inputs = tuple(first_inputs)
         self.rest_inputs = tuple(rest_inputs)
@@ -71,16 +71,16 @@ class StagedModel(DeferredModel):
     ) -> dict[str, Any]:
         """Compute all outputs, by name. Those that ``out`` names are copied to the arrays given
         there, since their shapes are only known afterwards."""
-        given = checked_inputs(self.inputs, inputs)
+        given = checked_inputs(self.open_inputs, inputs)
         found = self._first_outputs(given)
         if self.rest is not None:
             known = {**given, **found}
             found |= self.rest.run({name: known[name] for name in self.rest_inputs})
-        return copy_outputs({name: found[name] for name in self.outputs}, out)
+        return copy_outputs({name: found[name] for name in self.output_names}, out)
 
     def profile(self, inputs: Mapping[str, ArrayLike | Cache], *, runs: int = 10) -> ModelProfile:
         """Measure what each kernel of both parts takes for inputs like these."""
-        given = checked_inputs(self.inputs, inputs)
+        given = checked_inputs(self.open_inputs, inputs)
         first = self.first.profile({name: given[name] for name in self.first_inputs}, runs=runs)
         if self.rest is None:
             return first

@@ -1,7 +1,11 @@
 """Sums of products in C are rounded once or twice where they may be, and twice where they must."""
 
+import os
 import re
+import subprocess
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,6 +98,37 @@ def accumulated(*lines: str, scope: str = "local") -> str:
         )
         np.testing.assert_array_equal(found.arrays[1], wanted.arrays[1])
     return emit_c([func], Target("c"))
+
+
+TWICE = """
+def f(A: f32[64], B: f32[64], C: f32[64]):
+    for i in serial(0, 4):
+        t: f32x16 = A[ramp(i * 16, 1, 16)]
+        u: f32x16 = B[ramp(i * 16, 1, 16)]
+        C[ramp(i * 16, 1, 16)] = t * t + u
+"""
+
+
+def test_a_vector_that_is_used_twice_is_read_once() -> None:
+    """GCC reads it for each use, which takes twice as long in products of plain layouts."""
+    source = emit_c([parse(TWICE)], Target("c"))
+    assert source.count("irkit_keep_f32x16(") == 3  # Two definitions, and a use.
+    assert "irkit_keep_f32x16(t);" in source
+    once = parse(TWICE.replace("t * t", "t"))
+    assert "irkit_keep" not in emit_c([once], Target("c"))
+    masked = parse(TWICE.replace("f32x16 = A", "f32x3 = A").replace("16", "3"))
+    assert "irkit_keep" not in emit_c([masked], Target("c"))
+    compiler = target_executor("c@gcc")
+    if compiler.missing:
+        pytest.skip(compiler.missing)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f.c")
+        path.write_text(source)
+        flags = ["-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
+        for machine in ("x86-64", "x86-64-v3", "x86-64-v4"):
+            command = ["gcc", *flags, f"-march={machine}", "-c", "-o", os.devnull, path]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0, done.stderr
 
 
 def test_an_array_of_whole_vectors_becomes_variables() -> None:

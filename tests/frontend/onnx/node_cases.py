@@ -132,7 +132,7 @@ def opened(case: NodeCase) -> Model:
     proto = onnx.ModelProto()
     proto.CopyFrom(case.model)
     feeds = dict(
-        zip((i.name for i in proto.graph.input), map(_array, case.data[0][0]), strict=True)
+        zip((i.name for i in proto.graph.input), map(as_array, case.data[0][0]), strict=True)
     )
     shapes: dict[str, tuple[str, ...]] = {}
     for info in proto.graph.input:
@@ -176,12 +176,12 @@ def judge(case: NodeCase, prepare: Prepare) -> Outcome:
     try:
         for inputs, expected in case.data:
             names = (info.name for info in case.model.graph.input)
-            feeds = dict(zip(names, map(_array, inputs), strict=True))
+            feeds = dict(zip(names, map(as_array, inputs), strict=True))
             model = prepare(case.model) if model is None else model
             got = [*model.run(feeds).values()]
             wrong = [
                 _difference(case, array, want)
-                for array, want in zip(got, map(_array, expected), strict=True)
+                for array, want in zip(got, map(as_array, expected), strict=True)
             ]
             rounded |= "rounded" in wrong
             worst = next((text for text in wrong if text not in ("", "rounded")), "")
@@ -195,7 +195,8 @@ def judge(case: NodeCase, prepare: Prepare) -> Outcome:
     return Outcome("rounded" if rounded else "as is", "", kernels_run(model), fixed)
 
 
-def _array(value: Any) -> Any:
+def as_array(value: Any) -> Any:
+    """Return an input or output of a case as an array, or a list of them."""
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
     return np.asarray(value) if np.isscalar(value) else value

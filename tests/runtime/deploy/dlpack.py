@@ -140,5 +140,11 @@ class CModel:
         assert code == 0, self.error
         return made
 
+    def __enter__(self) -> "CModel":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self.function("destroy", None)(self.handle)

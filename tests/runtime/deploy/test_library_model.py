@@ -1,10 +1,12 @@
 """``irkit.load_library``: a model in a shared library gives what the model gives in Python."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn, settings, strategies as st
 from onnx import TensorProto
 from onnx.helper import make_node, make_tensor_value_info as info
 
@@ -13,7 +15,10 @@ from irkit.core import DTypeError, FormatError, InputError, IRKitError, IRModule
 from irkit.graph import Dimension, GraphFunc, StatePair, parse, with_dimensions
 from irkit.runtime import LibraryModel, Model, build_library
 from tests.codegen.c.build import needs_compiler
+from tests.draws import few_or_all
 from tests.frontend.onnx.control_flow.test_control_flow import model as onnx_model
+from tests.runtime.deploy.dlpack import CModel, tensor
+from tests.runtime.test_quick_call import CHANGES
 
 pytestmark = needs_compiler
 MIXED = """
@@ -143,6 +148,143 @@ def test_outputs_of_which_only_the_run_finds_the_size_are_cut(tmp_path: Path) ->
         found = model.run({"x": x, "k": k})["part"]
         np.testing.assert_array_equal(found, x[:, ones])
     assert model.output_shapes({"x": (2, 5), "k": (5,)}) == {"part": (2, 5)}
+
+
+PLAIN = """
+def main(x: f32[n, 4], k: i64[n]):
+    w: f32[4, 2] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    y: f32[n, 2] = matmul(x, w)
+    j: i64[n] = add(k, k)
+    r = (y, j)
+    return r
+"""
+
+
+def plain(target: str) -> Model:
+    func = parse(PLAIN)
+    assert isinstance(func, GraphFunc)
+    module = IRModule({"main": with_dimensions(func, {"n": Dimension("n", 1, 4)})})
+    return irkit.compile(module, target=target, keep_trace=False)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Model, LibraryModel]:
+    """Return a model as it was compiled, from a package, and in a library."""
+    folder = tmp_path_factory.mktemp("three")
+    build_library(plain("c"), folder / "libplain.so", "shared", name="plain")
+    here = plain("host")
+    here.save(folder / "plain.irkit")
+    loaded = irkit.load(folder / "plain.irkit")
+    assert isinstance(loaded, Model)
+    return here, loaded, irkit.load_library(folder / "libplain.so")
+
+
+def _outcome(model: Any, inputs: Any, out: Any) -> tuple[Any, ...]:
+    try:
+        found = model.run(inputs, out=out)
+    except (IRKitError, ValueError, TypeError) as error:
+        return type(error), re.sub("0x[0-9a-f]+", "0x", str(error))
+    return tuple((name, array.shape, array.tobytes()) for name, array in found.items())
+
+
+ROWS = st.sampled_from([0, 1, 2, 3, 4, 5, 2**40])
+CALLS = {
+    "rows": st.tuples(st.integers(0, 5), st.integers(0, 5)),
+    "change": st.sampled_from(sorted(CHANGES)),
+    "changed": st.sampled_from("xk"),
+    "out": st.none() | st.dictionaries(st.sampled_from("yjz"), st.sampled_from(sorted(CHANGES))),
+    "overlap": st.booleans(),
+}
+
+
+@settings(max_examples=few_or_all(150, 3000), deadline=None)
+@drawn(**CALLS)
+def test_the_three_accept_and_refuse_the_same_calls_with_the_same_words(
+    three: tuple[Model, Model, LibraryModel],
+    rows: tuple[int, int],
+    change: str,
+    changed: str,
+    out: dict[str, str] | None,
+    overlap: bool,
+) -> None:
+    room = np.arange(40, dtype="f4")
+    inputs: dict[str, Any] = {
+        "x": room[: 4 * rows[0]].reshape(rows[0], 4),
+        "k": np.arange(rows[1]),
+    }
+    inputs[changed] = CHANGES[change](inputs[changed])
+    outcomes = list[Any]()
+    for model in three:
+        at = 4 * rows[0] - overlap
+        y = np.zeros((rows[0], 2), "f4") if at < 0 else room[at:][: 2 * rows[0]].reshape(-1, 2)
+        places = {"y": y.copy() if not overlap else y, "j": np.zeros(rows[1], "i8"), "z": y}
+        given_out = None if out is None else {n: CHANGES[c](places[n]) for n, c in out.items()}
+        before = room.copy()
+        outcomes.append(_outcome(model, inputs, given_out))
+        if isinstance(outcomes[-1][0], type):
+            np.testing.assert_array_equal(room, before)
+        room[:] = before
+    assert outcomes[0] == outcomes[1]
+    if outcomes[2] != outcomes[0]:  # What C itself finds in the shapes, it says in its own words.
+        assert outcomes[0][0] is outcomes[2][0] is ShapeError
+        assert "n must be from" in outcomes[2][1] or "in another place" in outcomes[2][1]
+
+
+@settings(max_examples=few_or_all(150, 3000), deadline=None)
+@drawn(rows=CALLS["rows"], change=CALLS["change"], changed=CALLS["changed"])
+def test_c_refuses_by_itself_what_python_refuses(
+    three: tuple[Model, Model, LibraryModel], rows: tuple[int, int], change: str, changed: str
+) -> None:
+    """Nothing of Python is between: the border of the library is its own."""
+    here, _, library = three
+    inputs: dict[str, Any] = {
+        "x": np.arange(4 * rows[0], dtype="f4").reshape(-1, 4),
+        "k": np.arange(rows[1]),
+    }
+    inputs[changed] = CHANGES[change](inputs[changed])
+    if not all(isinstance(each, np.ndarray) for each in inputs.values()):
+        return  # It is no tensor.
+    if any(not each.dtype.isnative for each in inputs.values()):
+        return  # DLPack has no such types.
+    with CModel(library.path, "plain") as model:
+        sizes = [(*inputs[name].shape, 0)[0] for name in "xk"]
+        y, j = np.zeros((sizes[0], 2), "f4"), np.zeros(sizes[1], "i8")
+        tensors = [tensor(inputs[name], strides=True) for name in "xk"]
+        code = model.run_tensors(tensors, [tensor(y), tensor(j)])
+        error = model.error
+    wanted = _outcome(here, inputs, None)
+    if isinstance(wanted[0], type):
+        assert code == 1, (code, error, wanted)
+    else:  # A caller of C makes the copy itself that Python makes.
+        usable = [
+            not each.size or (each.flags.c_contiguous and each.flags.aligned)
+            for each in inputs.values()
+        ]
+        assert (code == 0) == all(usable), error
+    if code == 0:
+        assert wanted == (("y", y.shape, y.tobytes()), ("j", j.shape, j.tobytes()))
+
+
+@settings(max_examples=few_or_all(60, 600), deadline=None)
+@drawn(shape=st.tuples(ROWS, st.sampled_from([3, 4])) | st.tuples(ROWS), rows=ROWS)
+def test_the_three_tell_the_same_before_a_call(
+    three: tuple[Model, Model, LibraryModel], shape: tuple[int, ...], rows: int
+) -> None:
+    def told(model: Any) -> Any:
+        try:
+            return model.output_shapes({"x": shape, "k": (rows,)})
+        except IRKitError as error:
+            return type(error)
+
+    here, loaded, library = three
+    assert here.inputs == loaded.inputs == library.inputs
+    assert here.outputs == loaded.outputs == library.outputs
+    assert here.dims == loaded.dims == library.dims == {"n": (1, 4)}
+    assert here.state == loaded.state == library.state == ()
+    assert told(here) == told(loaded) == told(library)
+    assert told(here) == (
+        {"y": (rows, 2), "j": (rows,)} if shape == (rows, 4) and 1 <= rows <= 4 else ShapeError
+    )
 
 
 def test_mistakes_with_the_file_say_what_to_do(path: Path, tmp_path: Path) -> None:

@@ -52,7 +52,21 @@ static int irkit_described(const DLTensor *given, const NAME_tensor *wanted) {
     return NAME_OK;
 }
 
-/* Bind the dimensions to the shapes of inputs, and compute what depends on them. */
+/* Check the shape of a tensor in a call of these sizes. */
+static int irkit_shaped(const DLTensor *given, int number, const int64_t *sizes) {
+    const NAME_tensor *wanted = irkit_wanted(number);
+    for (int32_t axis = 0; axis < wanted->ndim; ++axis) {
+        const int64_t extent = irkit_extent(number, axis, sizes);
+        if (given->shape[axis] != extent) {
+            return irkit_fail(NAME_BAD_ARGUMENT,
+                              "%s has extent %" PRId64 " on axis %d; expected %" PRId64,
+                              wanted->name, given->shape[axis], (int)axis, extent);
+        }
+    }
+    return NAME_OK;
+}
+
+/* Bind the dimensions to the shapes of inputs, compute what depends on them, and check both. */
 static int irkit_bind(const DLTensor *const *inputs, int64_t *sizes) {
     if (IRKIT_INPUTS > 0 && !inputs) return irkit_fail(NAME_BAD_ARGUMENT, "inputs are null");
     for (int number = 0; number < IRKIT_INPUTS; ++number) {
@@ -85,6 +99,10 @@ static int irkit_bind(const DLTensor *const *inputs, int64_t *sizes) {
     }
     const int32_t refused = irkit_compute(sizes);
     if (refused) return irkit_fail(NAME_BAD_ARGUMENT, "%s", irkit_refusals[refused - 1]);
+    for (int number = 0; number < IRKIT_INPUTS; ++number) {
+        const int code = irkit_shaped(inputs[number], number, sizes);
+        if (code) return code;
+    }
     const int64_t memory = IRKIT_MEMORY(sizes);
     if (memory > IRKIT_LIMIT) {
         return irkit_fail(NAME_BAD_ARGUMENT,
@@ -95,8 +113,8 @@ static int irkit_bind(const DLTensor *const *inputs, int64_t *sizes) {
     return NAME_OK;
 }
 
-/* Check a tensor in a call of these sizes, and find the first byte of its memory and its size,
- * which for a cache are those of its capacity. */
+/* Check the memory of a tensor in a call of these sizes, and find its first byte and its size:
+ * for a cache those of its capacity. */
 static int irkit_check(const DLTensor *given, int number, const int64_t *sizes, void **data,
                        size_t *size) {
     const NAME_tensor *wanted = irkit_wanted(number);
@@ -108,11 +126,6 @@ static int irkit_check(const DLTensor *given, int number, const int64_t *sizes, 
     int is_apart = 0;
     for (int32_t axis = 0; axis < wanted->ndim; ++axis) {
         const int64_t extent = irkit_extent(number, axis, sizes);
-        if (given->shape[axis] != extent) {
-            return irkit_fail(NAME_BAD_ARGUMENT,
-                              "%s has extent %" PRId64 " on axis %d; expected %" PRId64, name,
-                              given->shape[axis], (int)axis, extent);
-        }
         if (axis == grown && extent > state->capacity) {
             return irkit_fail(NAME_BAD_ARGUMENT,
                               "the cache %s is full: it has %" PRId64
@@ -235,6 +248,7 @@ static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const
         const int out = number - IRKIT_INPUTS;
         const DLTensor *given = out < 0 ? inputs[number] : outputs[out];
         if (out >= 0) code = irkit_described(given, &irkit_outputs[out]);
+        if (out >= 0 && !code) code = irkit_shaped(given, number, sizes);
         if (!code) code = irkit_check(given, number, sizes, &data[number], &bytes[number]);
     }
     if (!code) code = irkit_memory(data, bytes);

@@ -46,7 +46,7 @@ def run_model(data: bytes) -> ModelRun:
             file = write_model(data, Path(folder))
             model = compile_model(file, verify=False, keep_trace=False)
             if isinstance(model, DeferredModel):
-                shapes = {each.name: _small(each) for each in model.inputs if each.is_open}
+                shapes = {each.name: _small(each) for each in model.open_inputs if each.is_open}
                 model = compile_model(file, shapes=shapes, verify=False, keep_trace=False)
         if isinstance(model, DeferredModel):
             return InputVerdict("excluded", "compiled at the call")
