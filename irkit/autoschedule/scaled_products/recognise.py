@@ -1,7 +1,7 @@
 """Recognise a sum over blocks of what a sum of products over each block is, times its scale.
 
-    S[.., m, g, n] = sum over k: A[.., m, g * block + k] * unpacked(B[n // w, .., n % w])
-    C[.., m, n]    = sum over g: S[.., m, g, n] * scale[n // w, g, n % w]
+S[.., m, g, n] = sum over k: A[.., m, g * block + k] * unpacked(B[n // w, .., n % w])
+C[.., m, n]    = sum over g: S[.., m, g, n] * scale[n // w, g, n % w]
 """
 
 from math import prod

@@ -29,9 +29,7 @@ def _apply(sch: Schedule, product: ScaledProduct, plan: ScaledPlan) -> None:
     loops = sch.get_loops(total)
     if len(loops) != len(product.total.axes):
         raise ScheduleError(f"an axis of block {total.name!r} has no loop of its own")
-    by_axis = {
-        axis.var.name: loop for axis, loop in zip(product.total.axes, loops, strict=True)
-    }
+    by_axis = {axis.var.name: loop for axis, loop in zip(product.total.axes, loops, strict=True)}
     group = by_axis.pop(product.groups.var.name)
     column = by_axis.pop(product.columns.var.name)
     row = None if product.rows is None else by_axis.pop(product.rows.var.name)
@@ -68,9 +66,7 @@ def _apply(sch: Schedule, product: ScaledProduct, plan: ScaledPlan) -> None:
     _mark_epilogue(sch, epilogue, around, plan)
 
 
-def _unpack(
-    sch: Schedule, product: ScaledProduct, plan: ScaledPlan, group: LoopRef
-) -> BlockRef:
+def _unpack(sch: Schedule, product: ScaledProduct, plan: ScaledPlan, group: LoopRef) -> BlockRef:
     """Order the loops of a block of steps around a tile; return the block that begins its sums."""
     ref = BlockRef(product.sums.name)
     found = sch.get(ref)

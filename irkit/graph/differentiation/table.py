@@ -47,5 +47,5 @@ NOT_DIFFERENTIABLE: dict[str, str] = {
     "matmul_quantized_panels": "panels are for inference; differentiate the product of the matrix",
 }
 """Operators that no gradient passes, with the reason. But for what
-compilation makes of others, ``matmul_4bit`` and ``matmul_8bit``, they return no floats, so nothing that a float
-depends on smoothly goes through them."""
+compilation makes of others, ``matmul_4bit`` and ``matmul_8bit``, they return no floats, so nothing
+that a float depends on smoothly goes through them."""

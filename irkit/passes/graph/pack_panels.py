@@ -76,7 +76,9 @@ def pack_panels(
         name = f"matmul_{bits}bit"
         parts = hole("x"), hole("w"), hole("scales")
         rules += [
-            graph_rule(f"pack-{bits}-bits{end}", op(name, *parts, *more), widths.quantized, shared=True)
+            graph_rule(
+                f"pack-{bits}-bits{end}", op(name, *parts, *more), widths.quantized, shared=True
+            )
             for end, more in (("", ()), ("-with-zeros", (hole("zeros"),)))
         ]
     return apply_rules(func, "pack-panels", rules)
@@ -116,7 +118,6 @@ class _Widths:
         )
         panels = b.constant(in_panels(array, width), name="panels")
         return b.op("matmul_panels", m["x"], panels, columns=columns)
-
 
     def quantized(self, b: Replacement, m: Match) -> Value | None:
         """Lay out weights of 4 or 8 bits, scales and zero points in panels."""
