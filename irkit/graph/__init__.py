@@ -131,9 +131,6 @@ from irkit.graph.ops.panels import (
     in_panels as in_panels,
     out_of_panels as out_of_panels,
 )
-from irkit.graph.ops.quantized_panels import (
-    nibble_panels as nibble_panels,
-)
 from irkit.graph.ops.winograd import (
     winograd_filters as winograd_filters,
 )

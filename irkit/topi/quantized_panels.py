@@ -8,6 +8,9 @@ from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
 
+_MIDDLE = 8
+
+
 def matmul_quantized_panels(
     a: Tensor,
     b: Tensor,
@@ -18,11 +21,12 @@ def matmul_quantized_panels(
     block: int,
     bits: int,
 ) -> Tensor:
-    """Multiply by a matrix of signed numbers, each less a zero point and times a scale, whose
-    column n lies in panel n // W at place n % W.
+    """Multiply by a matrix of numbers, each less a zero point and times a scale, whose column n
+    lies in panel n // W at place n % W.
 
-    With ``bits=8``, a byte is a number. With ``bits=4``, byte [p, r, w] holds row 2r in its low
-    half and row 2r + 1 in its high half. ``scales`` and ``zeros`` have one row for each ``block``
+    With ``bits=8``, a signed byte is a number, and zero points are 0 without ``zeros``. With
+    ``bits=4``, byte [p, r, w] holds row 2r in its low half and row 2r + 1 in its high half, and
+    zero points are 8 without ``zeros``. ``scales`` and ``zeros`` have one row for each ``block``
     rows of the matrix; the sum over a block is scaled once.
 
     Shapes: a [..., K], b [P, K * bits / 8, W], scales and zeros [P, K / block, W], P * W >= columns
@@ -52,9 +56,10 @@ def matmul_quantized_panels(
     def of_block(*i: IterVar) -> Expr:
         *lead, g, n = i
         row, number = _number(b, g, n, steps, block)
+        weight = ir.cast(number if zeros is not None or bits == 8 else number - _MIDDLE, F32)
         if zeros is not None:
-            number = number - ir.cast(zeros(n // width, g, n % width), F32)
-        return te.sum(ir.cast(a(*lead, row), wide) * ir.cast(number, wide), axis=steps)
+            weight = weight - ir.cast(zeros(n // width, g, n % width), F32)
+        return te.sum(ir.cast(a(*lead, row), wide) * ir.cast(weight, wide), axis=steps)
 
     lead = a.shape[:-1]
     sums = compute((*lead, inner // block, columns), of_block, "block_sums")
@@ -82,9 +87,7 @@ def _number(
     width = extents(b)[-1]
     if len(steps) == 1:
         row = group * block + steps[0]
-        return row, ir.cast(b(column // width, row, column % width), F32)
+        return row, ir.cast(b(column // width, row, column % width), I32)
     pair, half = steps
     byte = ir.cast(b(column // width, group * (block // 2) + pair, column % width), I32)
-    # The half goes to the top, and its sign down again with it.
-    number = (byte << (28 - ir.cast(half, I32) * 4)) >> 28
-    return group * block + pair * 2 + half, ir.cast(number, F32)
+    return group * block + pair * 2 + half, (byte >> ir.cast(half, I32) * 4) & 15

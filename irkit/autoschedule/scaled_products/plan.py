@@ -26,7 +26,8 @@ _AHEAD = 4096
 
 class ScaledPlan(msgspec.Struct, frozen=True):
     """A tile of ``rows`` by ``vectors`` of ``lanes`` columns, whose weights are fetched ``ahead``
-    steps of the outermost sum over a block; 0 fetches nothing. ``cycles`` is an estimate."""
+    blocks of steps, or steps if there is one block; 0 fetches nothing. ``cycles`` is an
+    estimate."""
 
     rows: int
     vectors: int
@@ -100,10 +101,13 @@ def _plans(
 
 
 def _ahead(product: ScaledProduct, machine: Machine) -> int:
-    """Return how many steps ahead to fetch weights, if the second cache does not hold them."""
-    size = prod(as_int(dim) or 1 for dim in product.wide.buffer.shape) * product.wide.dtype.bytes
-    step = product.panel * product.wide.dtype.bytes
-    return max(1, _AHEAD // step) if size > machine.l2 // 2 else 0
+    """Return how far ahead to fetch weights, if the second cache does not hold them."""
+    shape = [as_int(dim) or 1 for dim in product.wide.buffer.shape]
+    size = prod(shape) * product.wide.dtype.bytes
+    groups = as_int(product.groups.extent) or 1
+    panel = size // shape[0]
+    step = panel // (groups if groups > 1 else shape[1])
+    return max(1, _AHEAD // step) if size > machine.l2 // 2 and panel > 2 * _AHEAD else 0
 
 
 def scaled_sizes(

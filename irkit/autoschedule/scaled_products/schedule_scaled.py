@@ -81,7 +81,9 @@ def _unpack(sch: Schedule, product: ScaledProduct, plan: ScaledPlan, group: Loop
     near, lane = sch.split(column, [None, plan.lanes])
     sch.reorder(*steps, *([] if low is None else [low]), near, lane)
     if plan.ahead:
-        sch.prefetch(ref, product.wide.buffer.name, steps[0], plan.ahead)
+        far = steps[0] if is_const(product.groups.extent, 1) else group
+        inside = None if far is steps[0] else steps[0]
+        sch.prefetch(ref, product.wide.buffer.name, far, plan.ahead, inside=inside)
     first = sch.decompose_reduction(ref, steps[0])
     for loop in steps[1:]:
         sch.unroll(loop)

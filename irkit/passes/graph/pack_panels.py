@@ -24,12 +24,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from irkit.autoschedule import Machine, panel_width, quantized_width
 from irkit.core import remark
 from irkit.graph import (
-    MIDDLE,
     Array,
     ArrayData,
     GraphFunc,
@@ -44,9 +41,7 @@ from irkit.graph import (
     graph_rule,
     hole,
     in_panels,
-    nibble_panels,
     op,
-    unpacked,
 )
 from irkit.ir import F32, F64, DType
 from irkit.transform import define_pass
@@ -131,14 +126,9 @@ class _Widths:
         if len(whole) < len(parts) or dtype.bits > 32 or not all(each.size for each in whole):
             return None
         numbers, scales, *zeros = whole
-        columns, middle = numbers.shape[1], MIDDLE if bits == 4 else 0
-        zeros = [each.astype(np.int32) - middle for each in zeros]
-        why = ""
+        columns = numbers.shape[1]
         if steps % block or block * bits % 8:
             why = f"{steps} rows are no whole blocks of {block} in whole bytes"
-        elif any(int(each.max()) > _MOST_ZERO for each in zeros):
-            why = "its zero points need more than 8 bits"
-        if why:
             remark(m.root, f"{m.root.var.name}: no panels: {why}")
             return None
         # A decoder multiplies one row at a time, whatever its prompts need.
@@ -146,11 +136,7 @@ class _Widths:
         others = [extent for extent in shape[:-2] if extent != 1]
         rows = others[0] if rows == 1 and others else rows
         width = quantized_width(rows or 1, columns, steps, F32, self._machine)
-        if bits == 4:
-            signed = unpacked(numbers, steps).astype(np.int8) - np.int8(middle)
-            panels = nibble_panels(signed, width)
-        else:
-            panels = in_panels(numbers, width)
+        panels = in_panels(numbers, width)
         written = "any number of" if rows is None else rows
         remark(
             m.root,
@@ -159,7 +145,7 @@ class _Widths:
         )
         args = [x, b.constant(panels, name="panels")]
         args.append(b.constant(in_panels(scales, width), name="scales"))
-        args += [b.constant(in_panels(z.astype(np.int8), width), name="zeros") for z in zeros]
+        args += [b.constant(in_panels(each, width), name="zeros") for each in zeros]
         return b.op("matmul_quantized_panels", *args, columns=columns, block=block, bits=bits)
 
     def _array(self, m: Match, name: str) -> Array | None:
@@ -167,7 +153,6 @@ class _Widths:
         return None if data is None or data.is_absent else data.array
 
 
-_MOST_ZERO = 127
 _MOST_PADDED = 2
 _ASSUMED = 32
 """Rows of a product with any number of rows."""

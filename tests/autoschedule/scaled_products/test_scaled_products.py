@@ -9,12 +9,13 @@ import irkit
 from irkit import te, topi
 from irkit.autoschedule import Machine, auto_schedule, quantized_width
 from irkit.core import Recorder, recording, walk
-from irkit.graph import in_panels, nibble_panels
+from irkit.graph import in_panels
 from irkit.ir import F32, Allocate, Block, Expr, For, Load, PrimFunc, as_int, script
 from irkit.runtime import num_threads, set_num_threads
 from tests.draws import few_or_all
 
 _Array = NDArray[np.generic]
+_KINDS = {4: "uint8", 8: "int8"}
 
 
 def product(
@@ -24,9 +25,9 @@ def product(
     blocks, block, columns = sizes
     count = -(-columns // width)
     a = te.placeholder((*lead, blocks * block), name="A")
-    b = te.placeholder((count, blocks * block * bits // 8, width), name="B", dtype="int8")
+    b = te.placeholder((count, blocks * block * bits // 8, width), name="B", dtype=_KINDS[bits])
     scales = te.placeholder((count, blocks, width), name="scales")
-    more = [te.placeholder((count, blocks, width), name="zeros", dtype="int8")] if zeros else []
+    more = [te.placeholder((count, blocks, width), name="zeros", dtype=_KINDS[bits])] if zeros else []
     bias = te.placeholder((columns,), name="bias")
     made = topi.matmul_quantized_panels(
         a, b, scales, *more, columns=columns, block=block, bits=bits
@@ -42,17 +43,18 @@ def drawn(
     """Draw small numbers; return the arguments, and the result as NumPy multiplies them."""
     blocks, block, columns = sizes
     rng = np.random.default_rng(blocks * 7 + block * 3 + columns)
-    most = 8 if bits == 4 else 128
-    numbers = rng.integers(-most, most, (blocks * block, columns)).astype(np.int8)
+    kind, low = _KINDS[bits], 0 if bits == 4 else -128
+    numbers = rng.integers(low, low + (1 << bits), (blocks * block, columns)).astype(kind)
     a = rng.integers(-2, 3, (*lead, blocks * block)).astype(np.float32)
     scales = rng.integers(1, 4, (blocks, columns)).astype(np.float32)
-    zero = rng.integers(-3, 4, (blocks, columns)).astype(np.int8)
+    zero = rng.integers(0, 16, (blocks, columns)).astype(kind)
     bias = rng.integers(-9, 9, columns).astype(np.float32)
-    packed = nibble_panels(numbers, width) if bits == 4 else in_panels(numbers, width)
-    weights = numbers.astype(np.float64) - (np.repeat(zero, block, 0) if zeros else 0)
+    packed = numbers[::2] | numbers[1::2] << 4 if bits == 4 else numbers
+    middle = np.repeat(zero, block, 0).astype(float) if zeros else 8.0 * (bits == 4)
+    weights = numbers.astype(np.float64) - middle
     wanted = np.maximum(a.astype(np.float64) @ (weights * np.repeat(scales, block, 0)) + bias, 0)
     more = [in_panels(zero, width)] if zeros else []
-    return [a, packed, in_panels(scales, width), *more, bias], wanted
+    return [a, in_panels(packed, width), in_panels(scales, width), *more, bias], wanted
 
 
 @settings(max_examples=few_or_all(8, 120), deadline=None)

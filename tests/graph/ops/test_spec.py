@@ -127,7 +127,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"block": 2},
     ),
     "matmul_quantized_panels": (
-        [IMAGE, BYTES[0, :, :2].astype(np.int8), np.ones((2, 2, 4), "f")],
+        [IMAGE, BYTES[0, :, :2], np.ones((2, 2, 4), "f")],
         {"columns": 7, "block": 2, "bits": 4},
     ),
     "block_channels": ([IMAGE], {"lanes": 3}),

@@ -72,12 +72,13 @@ def byte_product(g: GraphValues, name: str) -> object:
     columns, width = g.picks.pick((4, 3, 1, 8)), g.picks.pick((4, 1, 3, 8))
     lead, wide = ([-(-columns // width)], width) if in_panels else ([], columns)
     blocks = [*lead, -(-inner // block), wide]
-    b = g.rng.integers(-128, 128, [*lead, inner * bits // 8, wide]).astype(np.int8)
+    low, kind = (-128, np.int8) if bits == 8 else (0, np.uint8)
+    b = g.rng.integers(low, low + 256, [*lead, inner * bits // 8, wide]).astype(kind)
     scales = g.constant(np.abs(g.numbers(blocks, str(x.dtype))), 3)
     more = ()
     if g.picks.below(2):
-        more = (g.constant(g.rng.integers(-8, 8, blocks).astype(np.int8), 8),)
-    bound = x.bound * 136 * 3 * inner
+        more = (g.constant(g.rng.integers(0, 16, blocks).astype(kind), 16),)
+    bound = x.bound * 144 * 3 * inner
     if g.over(x.dtype, bound):
         return None
     options = {"columns": columns, "bits": bits} if in_panels else {}
