@@ -9,6 +9,9 @@ from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
 
 _MIDDLE = 8
+_WHOLE = 2.0**23
+"""From here to twice as much, numbers of f32 are the integers."""
+_BITS_OF_WHOLE = 0x4B000000
 
 
 def matmul_quantized_panels(
@@ -56,9 +59,8 @@ def matmul_quantized_panels(
     def of_block(*i: IterVar) -> Expr:
         *lead, g, n = i
         row, number = _number(b, g, n, steps, block)
-        weight = ir.cast(number if zeros is not None or bits == 8 else number - _MIDDLE, F32)
-        if zeros is not None:
-            weight = weight - ir.cast(zeros(n // width, g, n % width), F32)
+        zero = None if zeros is None else zeros(n // width, g, n % width)
+        weight = _shifted(number, zero, bits)
         return te.sum(ir.cast(a(*lead, row), wide) * ir.cast(weight, wide), axis=steps)
 
     lead = a.shape[:-1]
@@ -71,6 +73,19 @@ def matmul_quantized_panels(
 
     product = compute((*lead, columns), at, "matmul_quantized_panels", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)
+
+
+def _shifted(number: Expr, zero: Expr | None, bits: int) -> Expr:
+    """Return a number less its zero point in f32; without one, numbers of 4 bits less 8.
+
+    The bits of a number of 4 bits are those at the end of the fraction of 2**23 plus the number: a
+    subtraction, which takes the zero point away too, replaces a conversion. All of it is exact.
+    """
+    if bits == 8:
+        wide = ir.cast(number, F32)
+        return wide if zero is None else wide - ir.cast(zero, F32)
+    lifted = ir.reinterpret(number | _BITS_OF_WHOLE, F32)
+    return lifted - (_WHOLE + _MIDDLE if zero is None else ir.cast(zero, F32) + _WHOLE)
 
 
 def _steps(block: int, bits: int) -> tuple[IterVar, ...]:

@@ -27,7 +27,9 @@ def product(
     a = te.placeholder((*lead, blocks * block), name="A")
     b = te.placeholder((count, blocks * block * bits // 8, width), name="B", dtype=_KINDS[bits])
     scales = te.placeholder((count, blocks, width), name="scales")
-    more = [te.placeholder((count, blocks, width), name="zeros", dtype=_KINDS[bits])] if zeros else []
+    more = (
+        [te.placeholder((count, blocks, width), name="zeros", dtype=_KINDS[bits])] if zeros else []
+    )
     bias = te.placeholder((columns,), name="bias")
     made = topi.matmul_quantized_panels(
         a, b, scales, *more, columns=columns, block=block, bits=bits

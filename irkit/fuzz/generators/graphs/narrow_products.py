@@ -81,7 +81,7 @@ def byte_product(g: GraphValues, name: str) -> object:
     bound = x.bound * 144 * 3 * inner
     if g.over(x.dtype, bound):
         return None
-    options = {"columns": columns, "bits": bits} if in_panels else {}
+    options: dict[str, Any] = {"columns": columns, "bits": bits} if in_panels else {}
     return g.op(name, x, g.constant(b, 128), scales, *more, bound=bound, block=block, **options)
 
 
