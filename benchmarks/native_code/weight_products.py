@@ -81,7 +81,7 @@ def _product(
 
 
 def reading(size: int) -> Any:
-    """Return a call of a loop that reads so many bytes on all threads, and adds them as integers."""
+    """Return a call of a loop that adds so many bytes, as integers, on all threads."""
     rows, steps = 64, size // 4 // 64
     words = te.placeholder((rows, steps), name="words", dtype="int32")
     step = te.reduce_axis((0, steps), name="step")

@@ -7,7 +7,6 @@ from irkit.te import IterVar, Tensor, compute, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
-
 _MIDDLE = 8
 _WHOLE = 2.0**23
 """From here to twice as much, numbers of f32 are the integers."""

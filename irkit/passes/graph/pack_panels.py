@@ -43,7 +43,7 @@ from irkit.graph import (
     in_panels,
     op,
 )
-from irkit.ir import F32, F64, DType
+from irkit.ir import BF16, F32, DType
 from irkit.transform import define_pass
 
 
@@ -84,6 +84,7 @@ class _Widths:
 
     def __init__(self, machine: Machine, constants: Mapping[Value, ArrayData]) -> None:
         self._machine, self._constants = machine, constants
+        self._multiplies_bf16 = any("bf16" in name for name in machine.features)
         self._of = cache(self._computed)
 
     def _computed(self, rows: int, columns: int, steps: int, dtype: DType) -> int:
@@ -94,13 +95,16 @@ class _Widths:
         if matrix is None or matrix.is_absent or not shape or not m.facts.uses[m.root.var]:
             return None
         array, dtype = matrix.array, dtype_of_value(m["x"])
-        if dtype is None or dtype not in (F32, F64) or array.ndim != 2 or not array.size:
+        if dtype is None or not dtype.is_float or array.ndim != 2 or not array.size:
             return None
         if "turned" in m and attributes(m.op("turned")).ints("axes") == (1, 0):
             array = array.T
         rows = shape[-2] if len(shape) > 1 else 1
+        if dtype == BF16 and self._multiplies_bf16 and (rows is None or rows > _FEW):
+            return None  # The instructions read another layout, which their schedule copies.
         steps, columns = array.shape
-        width = self._of(rows or _ASSUMED, columns, steps, dtype)
+        # Sums of narrow floats are f32.
+        width = self._of(rows or _ASSUMED, columns, steps, F32 if dtype.bits < 32 else dtype)
         count = -(-columns // width)
         if count * width > _MOST_PADDED * columns:
             remark(m.root, f"{m.root.var.name}: {columns} columns are less than half of a panel")
@@ -154,5 +158,7 @@ class _Widths:
 
 
 _MOST_PADDED = 2
+_FEW = 8
+"""Rows of 16-bit floats whose product waits for memory."""
 _ASSUMED = 32
 """Rows of a product with any number of rows."""

@@ -100,6 +100,25 @@ def _operators(func: Any) -> list[str]:
     return [bind.step.name for bind in bindings_of(func).values() if hasattr(bind.step, "name")]
 
 
+@pytest.mark.parametrize(
+    ("kind", "rows", "features", "packed"),
+    [
+        ("f16", 64, "avx512bf16", True),
+        ("bf16", 64, "", True),
+        ("bf16", 4, "avx512bf16", True),
+        ("bf16", 64, "avx512bf16", False),
+        ("bf16", 64, "amx-bf16", False),
+    ],
+)
+def test_16_bit_floats_lie_in_panels_unless_instructions_read_another_layout(
+    kind: str, rows: int, features: str, packed: bool
+) -> None:
+    text = PROGRAM.replace("f32", kind).replace("[6, ", f"[{rows}, ")
+    machine = (("features", features),) if features else ()
+    after = pack_panels(parse(text), vector_bytes=64, machine=machine)
+    assert ("matmul_panels" in _operators(after)) == packed
+
+
 QUANTIZED = """\
 def main(x: f32[{rows}, 8]):
     w: i8[8, 40] = constant([{numbers}])

@@ -75,7 +75,7 @@ def byte_product(g: GraphValues, name: str) -> object:
     low, kind = (-128, np.int8) if bits == 8 else (0, np.uint8)
     b = g.rng.integers(low, low + 256, [*lead, inner * bits // 8, wide]).astype(kind)
     scales = g.constant(np.abs(g.numbers(blocks, str(x.dtype))), 3)
-    more = ()
+    more: tuple[GraphTensor, ...] = ()
     if g.picks.below(2):
         more = (g.constant(g.rng.integers(0, 16, blocks).astype(kind), 16),)
     bound = x.bound * 144 * 3 * inner
