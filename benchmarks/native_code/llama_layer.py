@@ -22,7 +22,7 @@ class _Layer:
         self.bytes = 0.0
         self._rng = np.random.default_rng(0)
 
-    def op(self, name: str, *args: str, **attrs: object) -> str:
+    def op(self, name: str, *args: str, **attrs: Any) -> str:
         made = f"v{len(self.nodes)}"
         self.nodes.append(make_node(name, list(args), [made], **attrs))
         return made
@@ -37,7 +37,13 @@ class _Layer:
         scales = self._rng.random(columns * inner // BLOCK, dtype=np.float32) * 0.005
         self.bytes += packed.nbytes
         args = x, self.constant(packed, "uint8"), self.constant(scales)
-        sizes = {"K": inner, "N": columns, "bits": 4, "block_size": BLOCK, "accuracy_level": 1}
+        sizes: dict[str, Any] = {
+            "K": inner,
+            "N": columns,
+            "bits": 4,
+            "block_size": BLOCK,
+            "accuracy_level": 1,
+        }
         return self.op("MatMulNBits", *args, domain=_DOMAIN, **sizes)
 
     def norm(self, x: str) -> str:

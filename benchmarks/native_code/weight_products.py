@@ -76,7 +76,13 @@ def _product(
     }
     if kind == "int4-zeros":
         given[z] = rng.integers(0, 256, columns * -(-blocks // 2), dtype=np.uint8)
-    sizes = {"K": inner, "N": columns, "bits": 4, "block_size": BLOCK, "accuracy_level": 1}
+    sizes: dict[str, Any] = {
+        "K": inner,
+        "N": columns,
+        "bits": 4,
+        "block_size": BLOCK,
+        "accuracy_level": 1,
+    }
     return [make_node("MatMulNBits", ["x", *given], [y], domain=_DOMAIN, **sizes)], given
 
 
