@@ -48,6 +48,9 @@ from irkit.autoschedule.rows import (
     reduce_in_lanes as reduce_in_lanes,
     row_axis_of as row_axis_of,
 )
+from irkit.autoschedule.scaled_products import (
+    quantized_width as quantized_width,
+)
 from irkit.autoschedule.structure import (
     Estimates as Estimates,
     blocks_of as blocks_of,

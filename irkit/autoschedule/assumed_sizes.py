@@ -6,8 +6,9 @@ another number of rows, and chooses one when it runs. All are correct for all si
 
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.products import variants_of
+from irkit.autoschedule.scaled_products import scaled_product_of, scaled_sizes
 from irkit.autoschedule.structure import Estimates, blocks_of
-from irkit.ir import Block, PrimFunc, shape_vars
+from irkit.ir import Block, Expr, PrimFunc, shape_vars
 from irkit.schedule import Schedule
 
 _COMMON = 256
@@ -31,7 +32,7 @@ class AssumedSizes:
         blocks = blocks_of(sch)
         if not self._common or len(blocks) > _MOST_BLOCKS:
             return
-        found = [variants_of(block, machine, self._common) for block in blocks]
+        found = [_variants(sch, block, machine, self._common) for block in blocks]
         several = [each for each in found if each[1]]
         if not several:
             return
@@ -40,3 +41,12 @@ class AssumedSizes:
         names = [*(ref.name for ref in copies), *(block.name for block in blocks)]
         for at, name in enumerate(names):
             self._special[name] = sizes[at // len(blocks)]
+
+
+def _variants(
+    sch: Schedule, block: Block, machine: Machine, estimates: Estimates
+) -> tuple[list[Estimates], list[Expr]]:
+    scaled = scaled_product_of(sch, block, estimates)
+    if scaled is not None:
+        return scaled_sizes(scaled, estimates)
+    return variants_of(block, machine, estimates)

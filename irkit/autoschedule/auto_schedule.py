@@ -22,6 +22,7 @@ from irkit.autoschedule.pointwise import schedule_pointwise
 from irkit.autoschedule.products import schedule_product
 from irkit.autoschedule.reductions import schedule_reduction
 from irkit.autoschedule.repeated_steps import repeated_steps
+from irkit.autoschedule.scaled_products import schedule_scaled_product
 from irkit.autoschedule.siblings import merge_siblings
 from irkit.autoschedule.structure import Estimates, blocks_of, operations
 from irkit.autoschedule.threads import mark_parallel
@@ -37,6 +38,7 @@ schedule as it is."""
 
 _OF_REDUCTIONS: tuple[Rule, ...] = (
     schedule_transformed_product,
+    schedule_scaled_product,
     schedule_tile_registers,
     schedule_dot_product,
     schedule_product,

@@ -35,7 +35,7 @@ class Machine(msgspec.Struct, frozen=True):
     costs, in cycles: a sum waits ``latency`` for itself, ``multiplied`` multiplications and
     ``loaded`` loads of a vector start in one, and a vector comes from the second or the third cache
     in ``near`` or ``far``, while others are fetched. A line of 64 bytes comes from memory in
-    ``streamed``, one after another.
+    ``streamed``, where lines are read one after another.
 
     Sizes of caches and costs are rounded to a power of two or one and a half times a power of two:
     what two measurements differ by must not change a schedule.

@@ -112,6 +112,9 @@ from irkit.topi.nn import (
 from irkit.topi.panels import (
     matmul_panels as matmul_panels,
 )
+from irkit.topi.quantized_panels import (
+    matmul_quantized_panels as matmul_quantized_panels,
+)
 from irkit.topi.reduction import (
     argmax as argmax,
     argmin as argmin,

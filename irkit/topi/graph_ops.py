@@ -17,6 +17,7 @@ from irkit.topi import (
     nn,
     packed_weights,
     panels,
+    quantized_panels,
     reduction,
     shape,
 )
@@ -168,7 +169,11 @@ RULES: dict[str, Rule] = {
     "lrn": _lrn,
     "matmul": _plain(linear.matmul),
     "matmul_4bit": lambda args, o: packed_weights.matmul_4bit(*args, block=o.int("block")),
+    "matmul_8bit": lambda args, o: packed_weights.matmul_8bit(*args, block=o.int("block")),
     "matmul_panels": lambda args, o: panels.matmul_panels(*args, columns=o.int("columns")),
+    "matmul_quantized_panels": lambda args, o: quantized_panels.matmul_quantized_panels(
+        *args, columns=o.int("columns"), block=o.int("block"), bits=o.int("bits")
+    ),
     "matmul_integer": lambda args, o: linear.matmul(*args, out_dtype="i32"),
     "max": _reduction(reduction.max),
     "max_pool": _max_pool,

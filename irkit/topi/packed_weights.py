@@ -1,4 +1,4 @@
-"""Products with weights of 4 bits, two in a byte."""
+"""Products with weights of 4 bits, two in a byte, and of 8."""
 
 from irkit import ir, te
 from irkit.ir import F32, Expr
@@ -45,6 +45,35 @@ def matmul_4bit(
         return te.sum(ir.cast(a(*lead, row), wide) * weight, axis=axes)
 
     product = compute((*a.shape[:-1], b.shape[1]), at, "matmul_4bit", tag="complex")
+    return product if wide == a.dtype else cast(product, a.dtype)
+
+
+def matmul_8bit(
+    a: Tensor, b: Tensor, scales: Tensor, zeros: Tensor | None = None, *, block: int
+) -> Tensor:
+    """Multiply by a matrix of numbers of 8 bits, each less a zero point and times a scale.
+
+    ``scales`` and ``zeros`` have one row for each ``block`` rows; without ``zeros``, they are 0.
+
+    Shapes: a [..., K], b [K, N], scales and zeros [(K + block - 1) // block, N] -> [..., N].
+    Raises: ShapeError if they disagree about K or N.
+    """
+    check_rank(b, 2, "matmul_8bit")
+    inner, columns = extents(b)
+    check_equal(extents(a)[-1], inner, "matmul_8bit: the last axis of a and axis 0 of b")
+    check_equal(extents(scales)[1], columns, "matmul_8bit: each column needs scales")
+    wide = accumulator(a.dtype)
+    row = reduce_axis((0, inner), name="k")
+
+    def at(*i: IterVar) -> Expr:
+        *lead, n = i
+        number = ir.cast(b(row, n), F32)
+        if zeros is not None:
+            number = number - ir.cast(zeros(row // block, n), F32)
+        weight = ir.cast(number, wide) * ir.cast(scales(row // block, n), wide)
+        return te.sum(ir.cast(a(*lead, row), wide) * weight, axis=row)
+
+    product = compute((*a.shape[:-1], b.shape[1]), at, "matmul_8bit", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)
 
 

@@ -16,7 +16,7 @@ from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target, atomic_write
 from irkit.runtime import cache_folder
 
-FORMAT = 1
+FORMAT = 2
 _LARGEST = 1 << 14
 """Bytes of a file; more is no table."""
 
@@ -34,6 +34,7 @@ class MachineTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loaded: float
     near: float
     far: float
+    streamed: float
 
     def machine(self, known: Machine) -> Machine:
         """Return a machine with the vectors and instructions of a known one, and these numbers."""

@@ -2,7 +2,8 @@
 
 A tile of one sum waits for itself in each step: that is the clock, and all others are ratios to it.
 A wide tile shows how many multiplications start in a cycle, a flat one how many loads, and panels
-that fit the second or only the third cache what their vectors cost more.
+that fit the second or only the third cache what their vectors cost more. Columns that no cache
+holds show how long a line takes from memory.
 """
 
 import math
@@ -26,6 +27,10 @@ Build = Callable[[PrimFunc], Kernel]
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _SAME = 0.05
 """Part of a number by which two measurements differ though nothing changed."""
+_MEMORY = (1 << 26, 1 << 28)
+"""Bytes that no cache holds, at least and at most: four times the third cache, between these."""
+_LINE = 64
+"""Bytes of a line of memory."""
 _CLOCK = 4.0
 """Cycles that a sum of this project's processors waits for itself: the unit of all costs."""
 
@@ -42,7 +47,7 @@ def measure_machine(
     machine = Machine.of_target(target)
     l1, l2, l3 = (_cache_size(level) or getattr(machine, f"l{level}") for level in (1, 2, 3))
     lanes = machine.vector_bytes // 4
-    share = seconds / 5
+    share = seconds / 6
     wide = max(1, (machine.vector_registers - 8) // 6)  # Leave some registers for the factors.
 
     def run(what: str, rows: int, vectors: int, panel: int, times: int) -> float:
@@ -60,11 +65,14 @@ def measure_machine(
     flat = run("loads in a cycle", 1, 8, near_l1, 8) / cycle
     second = run("the second cache", 1, 8, max(l2 // 2, 2 * l1), 8) / cycle
     third = run("the third cache", 1, 8, max(min(4 * l2, l3 // 2), 2 * l2), 4) / cycle
+    size = min(max(4 * l3, _MEMORY[0]), _MEMORY[1])
+    memory = run("memory", 1, 8, size, 2) / cycle
     found = {
         "multiplied": 6 * wide / large,
         "loaded": 9 / flat,
         "near": max((second - flat) / 8, 1 / 32),
         "far": max((third - flat) / 8, 1 / 16),
+        "streamed": memory / (8 * lanes * 4 / _LINE),
     }
     bounded = {name: round(min(max(value, 1 / 32), 32.0), 3) for name, value in found.items()}
     table = MachineTable(FORMAT, fingerprint(), l1, l2, l3, latency=_CLOCK, **bounded)

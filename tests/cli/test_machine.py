@@ -11,6 +11,7 @@ from irkit.cli import machine as verb
 from irkit.cli.verbs import irkit
 from irkit.core import DEVICE_TABLE, TARGET_TABLE, Target
 from irkit.tune import MachineTable, fingerprint
+from irkit.tune.machine_table import FORMAT
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +20,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("IRKIT_CACHE", raising=False)
     tmp_path.chmod(0o700)
     return tmp_path
+
+
+def measured() -> MachineTable:
+    sizes = (49152, 1 << 20, 1 << 25)
+    return MachineTable(FORMAT, fingerprint(), *sizes, 4.0, 2.0, 2.0, 0.25, 6.0, 8.0)
 
 
 def constantly(table: MachineTable) -> Callable[..., MachineTable]:
@@ -37,7 +43,7 @@ def said(*args: str) -> str:
 def test_it_shows_measures_and_forgets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "table      built in" in said()
     assert json.loads(said("--json"))["table"] is None
-    kept = MachineTable(1, fingerprint(), 49152, 1 << 20, 1 << 25, 4.0, 2.0, 2.0, 0.25, 6.0)
+    kept = measured()
     monkeypatch.setattr(verb, "measure_machine", constantly(kept))
     out = said("--measure")
     assert f"table      {kept.digest()}" in out
@@ -59,7 +65,7 @@ def test_it_cannot_measure_and_forget_at_once() -> None:
 
 
 def test_what_cannot_be_kept_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = MachineTable(1, fingerprint(), 49152, 1 << 20, 1 << 25, 4.0, 2.0, 2.0, 0.25, 6.0)
+    kept = measured()
     monkeypatch.setattr(verb, "measure_machine", constantly(kept))
     monkeypatch.setenv("IRKIT_CACHE", "0")
     done = CliRunner().invoke(irkit, ["machine", "--measure"])

@@ -21,6 +21,7 @@ from irkit.tune import (
     table_path,
     write_table,
 )
+from irkit.tune.machine_table import FORMAT
 from irkit.tune.measure_machine import steady
 from tests.autoschedule.products.test_products import product
 
@@ -29,7 +30,7 @@ NOISE = st.floats(0.95, 1.05)
 
 def table(**changed: object) -> MachineTable:
     known = {name: getattr(GENERIC, name) for name in MEASURED}
-    return MachineTable(1, fingerprint(), **{**known, **changed})  # pyright: ignore[reportArgumentType]
+    return MachineTable(FORMAT, fingerprint(), **{**known, **changed})  # pyright: ignore[reportArgumentType]
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_a_table_is_read_back_and_used_in_builds(folder: Path) -> None:
 def damaged(text: str) -> list[bytes]:
     data = json.loads(text)
     others = [
-        {**data, "format": 2},
+        {**data, "format": 1},
         {**data, "fingerprint": "another"},
         {**data, "l1": 0},
         {**data, "l2": -1},
@@ -159,7 +160,7 @@ def test_a_measurement_is_of_this_processor_and_an_equal_one_changes_nothing(fol
     found = measure_machine(
         lambda func: irkit.build(func, schedule="none"), seconds=0.05, progress=said.append
     )
-    assert len(said) == 5
+    assert len(said) == 6
     assert found.fingerprint == fingerprint()
     assert all(getattr(found, name) > 0 for name in MEASURED)
     write_table(found)

@@ -43,7 +43,9 @@ NOT_DIFFERENTIABLE: dict[str, str] = {
     "conv_winograd": "the pass use-winograd makes it, after gradients are taken",
     "matmul_panels": "panels are for inference; differentiate the product of the matrix",
     "matmul_4bit": "weights packed in 4 bits are for inference; train them unpacked",
+    "matmul_8bit": "weights of 8 bits are for inference; train them in floats",
+    "matmul_quantized_panels": "panels are for inference; differentiate the product of the matrix",
 }
 """Operators that no gradient passes, with the reason. But for what
-compilation makes of others and ``matmul_4bit``, they return no floats, so nothing that a float
-depends on smoothly goes through them."""
+compilation makes of others, ``matmul_4bit`` and ``matmul_8bit``, they return no floats, so nothing
+that a float depends on smoothly goes through them."""

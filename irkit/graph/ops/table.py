@@ -12,6 +12,7 @@ from irkit.graph.ops.normalization import NORMALIZATION
 from irkit.graph.ops.packed_weights import PACKED_WEIGHTS
 from irkit.graph.ops.panels import PANELS
 from irkit.graph.ops.pooling import POOLING
+from irkit.graph.ops.quantized_panels import QUANTIZED_PANELS
 from irkit.graph.ops.reduction import REDUCTION
 from irkit.graph.ops.scatter import SCATTER
 from irkit.graph.ops.shaping import SHAPING
@@ -27,6 +28,7 @@ _FAMILIES = (
     PACKED_WEIGHTS,
     BLOCKED,
     PANELS,
+    QUANTIZED_PANELS,
     POOLING,
     REDUCTION,
     NORMALIZATION,

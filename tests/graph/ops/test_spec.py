@@ -91,6 +91,12 @@ WRONG = [
     ("lrn", ["1,2"], {}, "lrn needs the attribute 'size'"),
     ("relu", ["1"], {"slope": 1}, "relu has no attribute 'slope'; it has: none"),
     ("matmul_panels", ["2,3", "2,3,4"], {"columns": 9}, "argument b must have 3 along axis 0"),
+    (
+        "matmul_quantized_panels",
+        ["2,6", "1,3,4", "1,3,4"],
+        {"columns": 4, "block": 4, "bits": 4},
+        "argument a must have a last axis of whole blocks",
+    ),
     ("conv", ["1,3,8,8", "4,3,3,3"], {"groups": 1.5}, "attribute groups must be a number (int)"),
 ]
 
@@ -116,6 +122,14 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "matmul": ([IMAGE, IMAGE], {}),
     "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
     "matmul_4bit": ([IMAGE, BYTES[0, 0, :2], np.ones((2, 4), "f")], {"block": 2}),
+    "matmul_8bit": (
+        [IMAGE, BYTES[0, 0].astype(np.int8), np.ones((2, 4), "f"), BYTES[0, 0, :2].astype(np.int8)],
+        {"block": 2},
+    ),
+    "matmul_quantized_panels": (
+        [IMAGE, BYTES[0, :, :2], np.ones((2, 2, 4), "f")],
+        {"columns": 7, "block": 2, "bits": 4},
+    ),
     "block_channels": ([IMAGE], {"lanes": 3}),
     "unblock_channels": ([IMAGE], {"channels": 7}),
     "conv_blocked": ([IMAGE, floats(3, 1, 2, 2, 2, 4), floats(3, 4)], {"strides": (1, 2)}),

@@ -97,12 +97,13 @@ def integer_products(picks: Picks) -> GraphFunc:
 
 
 def packed_products(picks: Picks) -> GraphFunc:
-    """Multiply by weights of 4 bits, with scales."""
+    """Multiply by weights of 4 bits, or 8, with scales."""
     rng, b = np.random.default_rng(picks.below(1 << 16)), Builder("main")
     rows, columns, turned = picks.pick((4, 3, 6)), picks.pick((4, 1)), bool(picks.below(2))
     x = b.param("x", (picks.pick((1, 3)), rows), picks.pick(("f32", "f16")))
     kind = picks.pick((np.int8, np.uint8))
-    w = rng.integers(-8 if kind is np.int8 else 0, 8, (rows, columns)).astype(kind)
+    most = picks.pick((8, 8, 128))
+    w = rng.integers(-most if kind is np.int8 else 0, most, (rows, columns)).astype(kind)
     scale = 2.0 ** rng.integers(-1, 2, picks.pick(((), (1, columns), (rows, columns))))
     wide = b.op("cast", b.constant(w.T if turned else w), dtype="i32")
     if picks.below(2):

@@ -12,7 +12,7 @@ from irkit.graph import Constant, bindings_of, out_of_panels, parse
 from irkit.passes.graph import pack_panels
 from irkit.phases import GRAPH, for_machine
 from tests.draws import few_or_all
-from tests.passes.graph.aimed_graphs import constant_products
+from tests.passes.graph.aimed_graphs import constant_products, packed_products
 
 PROGRAM = """\
 def main(x: f32[6, 2]):
@@ -98,6 +98,76 @@ def test_without_a_machine_matrices_stay() -> None:
 
 def _operators(func: Any) -> list[str]:
     return [bind.step.name for bind in bindings_of(func).values() if hasattr(bind.step, "name")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "features", "packed"),
+    [
+        ("f16", 64, "avx512bf16", True),
+        ("bf16", 64, "", True),
+        ("bf16", 4, "avx512bf16", True),
+        ("bf16", 64, "avx512bf16", False),
+        ("bf16", 64, "amx-bf16", False),
+    ],
+)
+def test_16_bit_floats_lie_in_panels_unless_instructions_read_another_layout(
+    kind: str, rows: int, features: str, packed: bool
+) -> None:
+    text = PROGRAM.replace("f32", kind).replace("[6, ", f"[{rows}, ")
+    machine = (("features", features),) if features else ()
+    after = pack_panels(parse(text), vector_bytes=64, machine=machine)
+    assert ("matmul_panels" in _operators(after)) == packed
+
+
+QUANTIZED = """\
+def main(x: f32[{rows}, 8]):
+    w: i8[8, 40] = constant([{numbers}])
+    s: f32[2, 40] = constant([{scales}])
+    y: f32[{rows}, 40] = matmul_8bit(x, w, s, block={block})
+    return y
+""".format(
+    rows="{rows}",
+    block="{block}",
+    numbers=", ".join(str(n % 251 - 125) for n in range(320)),
+    scales=", ".join(f"{n}.0" for n in range(80)),
+)
+
+
+def test_weights_stay_packed_in_panels_beside_their_scales() -> None:
+    func = parse(QUANTIZED.format(rows=1, block=4))
+    with recording(Recorder()) as recorder:
+        after = pack_panels(func, vector_bytes=16)
+    made = {
+        each.var.name: each.step.data.array
+        for each in bindings_of(after).values()
+        if isinstance(each.step, Constant)
+    }
+    numbers, scales = made["y_panels"], made["y_scales"]
+    assert numbers.dtype == np.int8
+    expected = (np.arange(320) % 251 - 125).reshape(8, 40)
+    np.testing.assert_array_equal(out_of_panels(numbers, 40), expected)
+    np.testing.assert_array_equal(out_of_panels(scales, 40), np.arange(80).reshape(2, 40))
+    assert numbers.shape[::2] == scales.shape[::2]
+    assert [each.text for each in recorder.remarks] == [
+        f"y: {len(numbers)} panels of {numbers.shape[2]} columns of 8 bits for 1 rows, scaled by "
+        "blocks of 4"
+    ]
+
+
+def test_blocks_that_do_not_divide_the_rows_stay() -> None:
+    text = QUANTIZED.format(rows=1, block=7)
+    with recording(Recorder()) as recorder:
+        func = parse(text)
+        assert pack_panels(func, vector_bytes=16) is func
+    assert [each.text for each in recorder.remarks] == [
+        "y: no panels: 8 rows are no whole blocks of 7 in whole bytes"
+    ]
+
+
+@check_pass(
+    pack_panels.using(vector_bytes=64), strategy=packed_products, examples=few_or_all(8, 60)
+)
+def test_drawn_packed_weights_keep_their_results(case: Any) -> None: ...
 
 
 @check_pass(

@@ -38,9 +38,15 @@ def test_weights_are_not_computed_in_floats_before() -> None:
     ]
 
 
+@pytest.mark.parametrize("numbers", ["constant([1, -9", "constant([8, -8", "constant([1, -128"])
+def test_numbers_of_more_bits_take_a_byte_each(numbers: str) -> None:
+    after = pack_weights(parse(PROGRAM.replace("constant([1, -8", numbers)))
+    (product,) = [b.step for b in bindings_of(after).values() if b.var.name == "y"]
+    assert product.name == "matmul_8bit"
+    assert dict(product.attrs) == {"block": 2}
+
+
 LEFT = [
-    ("constant([1, -8", "constant([1, -9"),
-    ("constant([1, -8", "constant([8, -8"),
     ("x: f32[3, 4]):", "x: f32[3, 4], s: f32[4, 2]):\n    t: f32[1] = constant([2.0])"),
     ("[0.5, 0.25, 0.5, 0.25", "[0.5, 0.25, 0.75, 0.25"),
 ]

@@ -60,6 +60,31 @@ def packed_product(g: GraphValues, name: str) -> object:
     )
 
 
+def byte_product(g: GraphValues, name: str) -> object:
+    """Multiply by weights of 8 bits, with or without zero points, as a matrix or in panels."""
+    x = g.floats(1 + g.picks.below(3))
+    if (inner := as_int(x.shape[-1])) is None:
+        return None
+    in_panels = name == "matmul_quantized_panels"
+    bits = 4 if in_panels and inner % 2 == 0 and g.picks.below(2) else 8
+    choices = [each for each in (inner, 2, 1, 4, 3) if not in_panels or inner % each == 0]
+    block = g.picks.pick([each for each in choices if each * bits % 8 == 0])
+    columns, width = g.picks.pick((4, 3, 1, 8)), g.picks.pick((4, 1, 3, 8))
+    lead, wide = ([-(-columns // width)], width) if in_panels else ([], columns)
+    blocks = [*lead, -(-inner // block), wide]
+    low, kind = (-128, np.int8) if bits == 8 else (0, np.uint8)
+    b = g.rng.integers(low, low + 256, [*lead, inner * bits // 8, wide]).astype(kind)
+    scales = g.constant(np.abs(g.numbers(blocks, str(x.dtype))), 3)
+    more: tuple[GraphTensor, ...] = ()
+    if g.picks.below(2):
+        more = (g.constant(g.rng.integers(0, 16, blocks).astype(kind), 16),)
+    bound = x.bound * 144 * 3 * inner
+    if g.over(x.dtype, bound):
+        return None
+    options: dict[str, Any] = {"columns": columns, "bits": bits} if in_panels else {}
+    return g.op(name, x, g.constant(b, 128), scales, *more, bound=bound, block=block, **options)
+
+
 def panel_product(g: GraphValues, name: str) -> object:
     """Multiply by a matrix in panels, of which the last one may be wider than what is left."""
     x = g.floats(1 + g.picks.below(3))

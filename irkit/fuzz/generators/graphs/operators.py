@@ -14,6 +14,7 @@ from irkit.fuzz.generators.graphs.blocked import (
     unblock_channels,
 )
 from irkit.fuzz.generators.graphs.narrow_products import (
+    byte_product,
     integer_product,
     packed_product,
     panel_product,
@@ -374,6 +375,7 @@ DRAWS: dict[str, Draw] = {
     **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},
     **{"conv_winograd": conv_winograd},
     **{"matmul_4bit": packed_product, "matmul_panels": panel_product},
+    **dict.fromkeys(("matmul_8bit", "matmul_quantized_panels"), byte_product),
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
     **{"atan2": atan2, "where": where, "conv": conv, "matmul": matmul, "lrn": lrn},
     **{"batch_norm": batch_norm, "reshape": reshape, "transpose": transpose, "take": take},

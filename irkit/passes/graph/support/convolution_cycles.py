@@ -10,19 +10,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-from irkit.autoschedule import Machine, register_rows, step_cycles
+from irkit.autoschedule import GENERIC, Machine, register_rows, step_cycles
 
 _REACHED = 0.9
 """The part of its multiplications in a cycle that a product between loads and stores reaches."""
 _DIRECT_ROWS, _DIRECT_VECTORS = 14, 2
 """The register tile of the direct form, which neighbouring results of a row fill."""
-_IMAGE = {2: 110.0, 4: 480.0}
-"""Cycles to pad and transform a tile of a vector of channels, with what its loads and stores wait
-for the second cache."""
+_IMAGE = {2: (46.0, 64.0), 4: (153.0, 327.0)}
+"""Cycles to pad and transform a tile of a vector of channels, on the common machine: those of its
+operations, loads and stores by their number, and those that they wait for the second cache."""
 _OVERLAP = 0.6
 """The part of that for two more rows of an image, which are padded only."""
-_RESULT = {2: 70.0, 4: 300.0}
-"""Cycles to transform a tile of a vector of results back, and to finish it."""
+_RESULT = {2: (28.0, 42.0), 4: (84.0, 216.0)}
+"""Cycles to transform a tile of a vector of results back, and to finish it; as of an image."""
 _ENDS = 2.0
 """Cycles to begin and to store each vector of a register tile."""
 _READ = 1.0
@@ -91,6 +91,12 @@ def direct_cycles(size: ConvolutionSize, machine: Machine) -> float:
     return _with_memory(multiplied, size.weights(9) / _LINE * machine.streamed)
 
 
+def _scaled(cycles: tuple[float, float], machine: Machine) -> float:
+    """Return cycles of arithmetic and waits on the common machine as they are on another one."""
+    counted, waits = cycles
+    return counted * GENERIC.multiplied / machine.multiplied + waits * machine.near / GENERIC.near
+
+
 def _with_memory(cycles: float, memory: float) -> float:
     """Return the cycles of arithmetic and those that weights take from memory together."""
     return cycles + memory - min(memory * _HIDDEN, cycles * _BEHIND)
@@ -149,8 +155,9 @@ def _winograd_cycles(size: ConvolutionSize, plan: WinogradPlan, machine: Machine
     multiplied = tiles * (size.channels * step + low * together * _ENDS)
     channels = -(-size.channels * 4 // machine.vector_bytes)
     # Blocks of rows overlap by two rows of the image.
-    image = _IMAGE[plan.tile] * (1 + _OVERLAP / (plan.rows * plan.tile))
-    transformed = count * (channels * image + size.filters * per * _RESULT[plan.tile])
+    image = _scaled(_IMAGE[plan.tile], machine) * (1 + _OVERLAP / (plan.rows * plan.tile))
+    result = _scaled(_RESULT[plan.tile], machine)
+    transformed = count * (channels * image + size.filters * per * result)
     # Transformed tiles are read again for each chunk, and those of a position for each panel.
     tiled, products = positions * count * channels, positions * count * plan.panels * together
     fits = (tiled + products) * machine.vector_bytes <= machine.l2 // 2

@@ -5,6 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from onnx import TensorProto
 from onnx.helper import make_node, make_opsetid
 
@@ -191,23 +192,34 @@ def test_a_result_of_few_bits_is_one_of_ml_dtypes_and_saturates() -> None:
 
 
 @pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize(("rows", "block"), [(64, 16), (40, 16), (32, 32)])
-def test_a_product_with_packed_weights_unpacks_them(rows: int, block: int, zeros: bool) -> None:
+@pytest.mark.parametrize(
+    ("rows", "block", "bits"), [(64, 16, 4), (40, 16, 4), (32, 32, 4), (64, 16, 8), (40, 16, 8)]
+)
+def test_a_product_with_packed_weights_unpacks_them(
+    rows: int, block: int, bits: int, zeros: bool
+) -> None:
     columns, blocks = 5, -(-rows // block)
-    numbers = RNG.integers(0, 16, (columns, blocks * block)).astype(np.uint8)
-    packed = (numbers[:, ::2] | numbers[:, 1::2] << 4).reshape(columns, blocks, block // 2)
+    numbers = RNG.integers(0, 1 << bits, (columns, blocks * block)).astype(np.uint8)
+    packed = _stored(numbers, bits).reshape(columns, blocks, block * bits // 8)
     scales = RNG.uniform(0.5, 2, (columns, blocks)).astype("f")
-    zero = RNG.integers(0, 16, (columns, 2 * -(-blocks // 2))).astype(np.uint8)
+    zero = RNG.integers(0, 1 << bits, (columns, blocks + blocks % 2 * (bits == 4))).astype(np.uint8)
     given = {"b": packed, "s": scales.reshape(-1)}
     if zeros:
-        given["z"] = (zero[:, ::2] | zero[:, 1::2] << 4).reshape(-1)
-    options = {"K": rows, "N": columns, "bits": 4, "block_size": block}
+        given["z"] = _stored(zero, bits).reshape(-1)
+    options = {"K": rows, "N": columns, "bits": bits, "block_size": block}
     node = make_node("MatMulNBits", ["x", *given], ["y"], domain="com.microsoft", **options)
     x = RNG.integers(-3, 4, (3, rows)).astype("f")
-    each = np.repeat(zero[:, :blocks] if zeros else np.full((columns, blocks), 8), block, 1)
+    each = np.repeat(
+        zero[:, :blocks] if zeros else np.full((columns, blocks), 1 << bits - 1), block, 1
+    )
     weights = (numbers.astype(float) - each) * np.repeat(scales, block, 1)
     for found in results([node], x, given):
-        np.testing.assert_allclose(found, x @ weights[:, :rows].T, 1e-5, 1e-4)
+        np.testing.assert_allclose(found, x @ weights[:, :rows].T, 2e-5, 1e-4 * 2.0**bits)
+
+
+def _stored(numbers: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Put pairs of numbers of 4 bits into bytes, the first one low."""
+    return numbers if bits == 8 else numbers[:, ::2] | numbers[:, 1::2] << 4
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -193,35 +193,48 @@ def _factored(node: OnnxNode, at: int) -> Value:
 
 
 def matmul_nbits(node: OnnxNode) -> Value:
-    """Multiply by a matrix of 4-bit weights, which the kernel unpacks.
+    """Multiply by a matrix of weights of 4 or 8 bits, which the kernel unpacks.
 
-    Source: MatMulNBits-1 of com.microsoft, with bits = 4 and without groups of rows.
+    Source: MatMulNBits-1 of com.microsoft, without groups of rows.
     """
     rows, columns = node.integer("K"), node.integer("N")
     block = node.integer("block_size")
-    if node.integer("bits", 4) != 4 or node.optional(4) is not None or block < 1:
-        raise node.fail("only weights of 4 bits in blocks that follow one another are supported")
+    bits = node.integer("bits", 4)
+    if bits not in (4, 8) or node.optional(4) is not None or block < 1:
+        raise node.fail(
+            "only weights of 4 or 8 bits in blocks that follow one another are supported"
+        )
     a, blocks = node.input(0), -(-rows // block)
     given = node.array(1, "weights")
     assert given is not None
-    if given.dtype != np.uint8 or given.size * 2 != columns * blocks * block:
+    if given.dtype != np.uint8 or given.size * 8 != columns * blocks * block * bits:
         raise node.fail(f"weights of {given.dtype}{list(given.shape)} do not fit N, K and blocks")
     # Along the rows of a column, as the model has them, pairs lie in one byte.
-    pairs = np.ascontiguousarray(given.reshape(columns, -1).T[: -(-rows // 2)])
+    packed = np.ascontiguousarray(given.reshape(columns, -1).T[: -(-rows * bits // 8)])
     scales = node.op("transpose", node.op("reshape", node.input(2), shape=(columns, blocks)))
-    args = [a, node.constant(pairs), node.cast(scales, node.dtype(a))]
-    if node.optional(3) is not None:
-        args.append(node.constant(_zero_points(node, columns, blocks)))
-    product = node.op("matmul_4bit", *args, block=block)
+    scales = node.cast(scales, node.dtype(a))
+    zeros = _zero_points(node, columns, blocks, bits) if node.optional(3) is not None else None
+    if bits == 4:
+        more = [] if zeros is None else [node.constant(zeros)]
+        product = node.op("matmul_4bit", a, node.constant(packed), scales, *more, block=block)
+    else:
+        more = [] if zeros is None else [node.constant(_signed(zeros))]
+        numbers = node.constant(_signed(packed))
+        product = node.op("matmul_8bit", a, numbers, scales, *more, block=block)
     bias = node.optional(5)
     return product if bias is None else node.op("add", product, bias)
 
 
-def _zero_points(node: OnnxNode, columns: int, blocks: int) -> NDArray[np.generic]:
-    """Return the zero points of weights by block and column; in the model two share a byte."""
+def _signed(numbers: NDArray[np.generic]) -> NDArray[np.int8]:
+    """Return bytes less 128, the zero point of weights without zero points of their own."""
+    return (numbers.astype(np.int16) - 128).astype(np.int8)
+
+
+def _zero_points(node: OnnxNode, columns: int, blocks: int, bits: int) -> NDArray[np.generic]:
+    """Return the zero points of weights by block and column; of 4 bits two share a byte."""
     zeros = node.array(3, "zero points")
     assert zeros is not None
-    if zeros.dtype != np.uint8 or zeros.size != columns * -(-blocks // 2):
+    if zeros.dtype != np.uint8 or zeros.size != columns * -(-blocks * bits // 8):
         raise node.fail(f"zero points of {zeros.dtype}{list(zeros.shape)} do not fit the weights")
-    pairs = zeros.reshape(columns, -1).T
-    return unpacked(pairs, blocks)
+    by_block = np.ascontiguousarray(zeros.reshape(columns, -1).T)
+    return by_block if bits == 8 else unpacked(by_block, blocks)
