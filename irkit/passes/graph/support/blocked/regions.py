@@ -41,8 +41,11 @@ class BlockedRegions:
         self.left: dict[Value, ConvCost] = {}
         for bind in func.body.bindings:
             cost = self._cost(bind)
-            if cost is not None:
-                chosen = self.costs if cost.blocked < cost.plain else self.left
+            if cost is not None and isinstance(bind.step, Op):
+                # In the plain layout, one between others would have its operand and its result
+                # converted.
+                apart = cost.plain + _moved(bind.var) + _moved(bind.step.args[0])
+                chosen = self.costs if cost.blocked < apart else self.left
                 chosen[bind.var] = cost
         self._grow()
         while lost := self._losing():
@@ -110,8 +113,13 @@ class BlockedRegions:
             saved[of] = saved.get(of, 0.0) + cost.plain - cost.blocked
         for value, at in converted.items():
             of = region.find(at)
-            saved[of] = saved.get(of, 0.0) - _MOVED * prod(n or 1 for n in extents_of(value))
+            saved[of] = saved.get(of, 0.0) - _moved(value)
         return [value for value in self.costs if saved[region.find(value)] <= 0]
+
+
+def _moved(value: Value) -> float:
+    """Return the cycles to move a tensor to another layout."""
+    return _MOVED * prod(n or 1 for n in extents_of(value))
 
 
 class _Regions:
