@@ -47,8 +47,10 @@ def _gather(given: tuple[Array, ...], options: OpOptions) -> Array:
     taken = np.take(_plain(x), np.clip(numbers, 0, count - 1), axis=1)
     kept = (numbers >= 0).reshape(-1, *(1,) * (taken.ndim - 2))
     whole = np.where(kept, taken, np.zeros((), x.dtype))
-    return blocked(whole, channels.shape[1]) if channels.size else np.zeros(
-        (x.shape[0], channels.shape[0], *x.shape[2:-1], channels.shape[1]), x.dtype
+    return (
+        blocked(whole, channels.shape[1])
+        if channels.size
+        else np.zeros((x.shape[0], channels.shape[0], *x.shape[2:-1], channels.shape[1]), x.dtype)
     )
 
 

@@ -12,8 +12,9 @@ from irkit.topi.nn.window import window
 
 
 def gather_channels(x: Tensor, channels: Tensor) -> Tensor:
-    """Pick channels of blocks: number ``p`` is lane ``p % c`` of block ``p // c``. What is picked by
-    a negative number is 0; numbers beyond the last channel are moved to it.
+    """Pick channels of blocks: number ``p`` is lane ``p % c`` of block ``p // c``.
+
+    A negative number picks 0, and one beyond the last channel that channel.
 
     Shapes: x [N, B, D..., c], channels [K, k], of integers -> [N, K, D..., k].
     """

@@ -107,9 +107,7 @@ def lrn_blocked(
     return _divided(x, total, size, alpha, beta, bias)
 
 
-def _divided(
-    x: Tensor, total: Tensor, size: int, alpha: float, beta: float, bias: float
-) -> Tensor:
+def _divided(x: Tensor, total: Tensor, size: int, alpha: float, beta: float, bias: float) -> Tensor:
     def scaled(value: Expr, sum_of_squares: Expr) -> Expr:
         return value / _power(sum_of_squares * (alpha / size) + bias, beta, bias)
 
@@ -127,4 +125,3 @@ def _power(value: Expr, beta: float, bias: float) -> Expr:
         root = ir.call("sqrt", value)
         return root if beta == 0.5 else root * ir.call("sqrt", root)
     return ir.call("pow", value, beta)
-

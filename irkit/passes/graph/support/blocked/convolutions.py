@@ -21,7 +21,6 @@ from irkit.graph import (
     as_attrs,
     attributes,
     dtype_of_value,
-    extents_of,
     packed_filters,
 )
 from irkit.ir import F32
@@ -173,7 +172,8 @@ def packed_depthwise(filters: Array, order: ChannelOrder) -> Array:
 
 
 def packed_groups(filters: Array, groups: int, parts: int, lanes: int) -> Array:
-    """Pack filters for ``conv_gathered``, for each of some parts those of ``groups / parts`` groups.
+    """Pack filters for ``conv_gathered``: for each of some parts, those of ``groups / parts``
+    groups.
 
     Shapes: [K, c, R...] -> [parts * B, R..., c * groups / parts, lanes].
     """
@@ -192,4 +192,3 @@ def given_sizes(step: Op) -> dict[str, tuple[int, ...]]:
     """Return the sizes of a window that an operator was given, in full."""
     options: OpOptions = attributes(step)
     return {name: options.ints(name) for name, _ in step.attrs if name in _SIZES}
-

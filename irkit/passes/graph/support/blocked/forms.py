@@ -40,6 +40,7 @@ from irkit.passes.graph.support.blocked.orders import (
 _MOST_PADDED = 2
 """How many times the blocks of its channels a concatenation may have."""
 
+
 class BlockedForms:
     """The forms of the operators of one function for blocks of so many lanes, by those ``found``
     before, in the order of the function."""
@@ -223,7 +224,7 @@ class BlockedForms:
         """Return the form of a slice: of the blocks that have its channels, or along spatial
         axes."""
         (x,) = step.args
-        options, extents, lanes = attributes(step), extents_of(x), self.lanes
+        options, extents = attributes(step), extents_of(x)
         axes, strides = options.ints("axes"), options.ints("strides")
         begins, ends = list(options.ints("begins")), list(options.ints("ends"))
         order = self.order(x)
@@ -294,7 +295,6 @@ def _as_constant(array: Array) -> Emit:
 
 def _in_blocks(value: Value, order: ChannelOrder) -> Emit:
     return lambda b, at: at.get(b, value, order)
-
 
 
 def _with_lanes(name: str, sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -18,8 +18,9 @@ from irkit.passes.graph.support.blocked.operands import BlockedForm, order_of
 _PLAIN, _BLOCKED = 0.6, 0.88
 """The parts of the peak at which convolutions run in the plain layout, and in blocks."""
 _PLAIN_DEPTHWISE, _BLOCKED_DEPTHWISE = 0.1, 0.35
-_PLAIN_GROUPS = 0.3
-"""The part of the peak for convolutions in groups in the plain layout."""
+_PLAIN_SHORT = 0.3
+"""The part of the peak for convolutions in groups in the plain layout whose lines are shorter than
+a vector."""
 _MOVED = 0.6
 """Cycles to move an element to another layout."""
 
@@ -90,8 +91,10 @@ class BlockedRegions:
         plain, blocked = _PLAIN, _BLOCKED
         if attributes(step).int("groups") > 1:
             is_depthwise = taps[1] == 1 and taps[0] == attributes(step).int("groups")
-            plain = _PLAIN_DEPTHWISE if is_depthwise else _PLAIN_GROUPS
-            blocked = _BLOCKED_DEPTHWISE if is_depthwise else _BLOCKED
+            line = prod(places) if prod(taps[2:]) == 1 else places[-1]
+            plain = _PLAIN if line >= lanes else _PLAIN_SHORT
+            if is_depthwise:
+                plain, blocked = _PLAIN_DEPTHWISE, _BLOCKED_DEPTHWISE
         return ConvCost(work / peak / plain, padded / peak / blocked)
 
     def _losing(self) -> list[Value]:
