@@ -139,18 +139,21 @@ def _conv_gathered(p: _Packed) -> Iterator[str]:
         return
     groups, parts = attributes(p.source).int("groups"), len(table)
     count, own = source.shape[:2]
-    if groups % parts or table.size != own * groups:
-        yield f"expected the {own * groups} channels of {groups} groups, found {table.shape}"
+    together, size, lanes = -(-groups // parts), count // groups, w.shape[-1]
+    if table.shape[1] != together * own:
+        yield f"expected {together * own} channels of {together} groups, found {table.shape[1]}"
         return
-    if len(np.unique(table)) < table.size or table.min() < 0:
+    places = table.reshape(-1)[: own * groups]
+    if len(np.unique(places)) < len(places) or places.min() < 0:
         yield "expected another place for each channel, found one twice, or one outside"
     wanted = np.zeros_like(w)
-    positions = np.full(len(w) * w.shape[-1], -1)
-    blocks, size, lanes = len(w) // parts, count // groups, w.shape[-1]
+    positions = np.full(len(w) * lanes, -1)
+    blocks = len(w) // parts
     for each in range(count):
-        part, inside = divmod(each, count // parts)
+        group = each // size
+        part, inside = group // together, each - group // together * together * size
         block, lane = part * blocks + inside // lanes, inside % lanes
-        first = each // size % (groups // parts) * own
+        first = group % together * own
         positions[block * lanes + lane] = each
         wanted[block, ..., first : first + own, lane] = np.moveaxis(source[each], 0, -1)
     yield from _expected("filters", w, wanted)
@@ -263,3 +266,5 @@ _CHECKS: Mapping[str, Callable[[_Packed], Iterator[str]]] = {
     "matmul_4bit": _matmul_4bit,
     "matmul_panels": _matmul_panels,
 }
+CHECKED = frozenset(_CHECKS)
+"""The operators whose packed constants are compared with their source."""

@@ -30,6 +30,8 @@ from irkit.passes.graph.support.blocked.orders import ChannelOrder, in_order
 _SIZES = ("kernel", "strides", "pads", "dilations")
 _PADDED = 1.1
 """How many times the channels a convolution may multiply, before reading them by a table pays."""
+_STORED = 30
+"""Products that take as long as it takes to store a block of results and to read it again."""
 
 
 class _Conv(msgspec.Struct, frozen=True):
@@ -88,9 +90,8 @@ def multiplied_channels(step: Op, filters: Sequence[int], lanes: int) -> int:
         return -(-count // lanes) * lanes * _read(own, lanes, prod(filters[2:]))
     if groups == count and own == 1:
         return -(-count // lanes) * lanes
-    together = _together(groups, count, own, lanes)
-    parts = groups // together
-    return parts * -(-(count // parts) // lanes) * lanes * own * together
+    grouping = _grouping(groups, filters, lanes)
+    return grouping.parts * grouping.blocks * lanes * own * grouping.together
 
 
 def _read(channels: int, lanes: int, taps: int) -> int:
@@ -108,7 +109,7 @@ def _dense(conv: _Conv) -> BlockedForm:
     plain = count <= lanes and order is None
     sparse = taps == 1 and len(operand.channels) > _PADDED * count
     if not plain and (sparse or not operand.has_zeros):
-        return _by_table(conv, made, 1)
+        return _by_table(conv, made, _Grouping(1, 1, made.blocks))
     inner = count if plain else lanes
 
     def emit(b: Replacement, at: BlockedValues) -> Value:
@@ -134,35 +135,56 @@ def _depthwise(conv: _Conv) -> BlockedForm:
 
 def _grouped(conv: _Conv) -> BlockedForm:
     """Return the form of a convolution in groups."""
-    count, own = conv.filters.shape[:2]
-    parts = conv.groups // _together(conv.groups, count, own, conv.lanes)
-    return _by_table(conv, in_order(count, conv.lanes, parts), parts)
+    grouping = _grouping(conv.groups, conv.filters.shape, conv.lanes)
+    size = grouping.together * (len(conv.filters) // conv.groups)
+    return _by_table(conv, in_order(len(conv.filters), conv.lanes, size), grouping)
 
 
-def _together(groups: int, filters: int, own: int, lanes: int) -> int:
-    """Return how many groups are computed together: those that multiply the fewest numbers, and
-    fill the fewest blocks."""
+class _Grouping(msgspec.Struct, frozen=True):
+    """So many groups ``together`` are computed in each of some ``parts``, which have ``blocks`` of
+    filters each; the last part may have fewer groups."""
 
-    def cost(together: int) -> tuple[int, int]:
-        parts = groups // together
-        blocks = parts * -(-(filters // parts) // lanes)
-        return blocks * together * own, blocks
-
-    return min((each for each in range(1, groups + 1) if groups % each == 0), key=cost)
+    together: int
+    parts: int
+    blocks: int
 
 
-def _by_table(conv: _Conv, made: ChannelOrder, parts: int) -> BlockedForm:
-    """Return the form that reads the channels of each of some parts of the filters by a table."""
+def _grouping(groups: int, filters: Sequence[int], lanes: int) -> _Grouping:
+    """Choose the groups that are computed together: few blocks of filters, each with few products,
+    those with zeros included."""
+    count, own, *taps = filters
+
+    def of(most: int) -> _Grouping:
+        parts = -(-groups // most)
+        together = -(-groups // parts)
+        return _Grouping(together, parts, -(-together * (count // groups) // lanes))
+
+    def cost(each: _Grouping) -> int:
+        return each.parts * each.blocks * (each.together * own * prod(taps) + _STORED)
+
+    return min(map(of, range(1, groups + 1)), key=cost)
+
+
+def _by_table(conv: _Conv, made: ChannelOrder, grouping: _Grouping) -> BlockedForm:
+    """Return the form that reads the channels of each part of the filters by a table."""
     order = conv.operand()
 
     def emit(b: Replacement, at: BlockedValues) -> Value:
-        table = np.array(order.positions(), np.int32).reshape(parts, -1)
-        packed = packed_groups(conv.filters, conv.groups, parts, conv.lanes)
+        table = packed_table(order, grouping.parts, grouping.together * conv.filters.shape[1])
+        packed = packed_groups(conv.filters, conv.groups, grouping.parts, conv.lanes)
         args = [at.get(b, conv.x, order), b.constant(table, name="channels")]
         args += [b.constant(packed, name="packed"), *conv.biases(b, made)]
         return b.emit(conv.made("conv_gathered", args), "conv_gathered")
 
     return BlockedForm(((conv.x, order),), made, emit)
+
+
+def packed_table(order: ChannelOrder, parts: int, size: int) -> Array:
+    """Return where the channels of each part stand, ``size`` of them: [parts, size]. Where the last
+    part has fewer, what is multiplied by zeros is the last channel, again."""
+    positions = order.positions()
+    positions += positions[-1:] * (parts * size - len(positions))
+    return np.array(positions, np.int32).reshape(parts, size)
 
 
 def packed_depthwise(filters: Array, order: ChannelOrder) -> Array:
@@ -172,18 +194,18 @@ def packed_depthwise(filters: Array, order: ChannelOrder) -> Array:
 
 
 def packed_groups(filters: Array, groups: int, parts: int, lanes: int) -> Array:
-    """Pack filters for ``conv_gathered``: for each of some parts, those of ``groups / parts``
-    groups.
+    """Pack filters for ``conv_gathered``: for each of some parts, those of its groups.
 
-    Shapes: [K, c, R...] -> [parts * B, R..., c * groups / parts, lanes].
+    Shapes: [K, c, R...] -> [parts * B, R..., c * ceil(groups / parts), lanes].
     """
     count, own, *taps = filters.shape
-    together, size = groups // parts, count // groups
+    together, size = -(-groups // parts), count // groups
     blocks = -(-together * size // lanes)
     made = np.zeros((parts, blocks * lanes, together, own, *taps), filters.dtype)
-    apart = filters.reshape(parts, together, size, own, *taps)
+    apart = filters.reshape(groups, size, own, *taps)
     for at in range(together):
-        made[:, at * size : (at + 1) * size, at] = apart[:, at]
+        own_groups = apart[at::together]
+        made[: len(own_groups), at * size : (at + 1) * size, at] = own_groups
     whole = made.reshape(parts * blocks, lanes, together * own, *taps)
     return np.ascontiguousarray(np.moveaxis(np.moveaxis(whole, 1, -1), 1, -2))
 

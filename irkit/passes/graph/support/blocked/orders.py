@@ -74,12 +74,16 @@ class ChannelOrder(msgspec.Struct, frozen=True):
         return np.where((numbers >= 0).reshape(shape), taken, np.zeros((), array.dtype))
 
 
-def in_order(channels: int, lanes: int, groups: int = 1) -> ChannelOrder:
-    """Return the order of channels by their numbers, of which each group begins a block."""
-    size = channels // groups
-    holes = [ZERO] * (-size % lanes)
-    parts = [[*range(at * size, (at + 1) * size), *holes] for at in range(groups)]
-    return ChannelOrder(tuple(channel for part in parts for channel in part), lanes)
+def in_order(channels: int, lanes: int, size: int = 0) -> ChannelOrder:
+    """Return the order of channels by their numbers. Each ``size`` of them, the last ones too, have
+    blocks of their own; by default, all have together."""
+    size = size or channels
+    room = -(-size // lanes) * lanes
+    made: list[int] = []
+    for first in range(0, channels, size):
+        part = range(first, min(first + size, channels))
+        made += [*part, *[ZERO] * (room - len(part))]
+    return ChannelOrder(tuple(made), lanes)
 
 
 def joined(orders: Sequence[ChannelOrder], counts: Sequence[int]) -> ChannelOrder:
