@@ -9,6 +9,7 @@ import os
 import statistics
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,7 @@ ENGINES = ("irkit", "onnxruntime", "openvino")
 def main() -> None:
     """Serve one engine until the end of the input."""
     name, path, threads, result = sys.argv[1:5]
-    make = {"irkit": irkit_run, "onnxruntime": onnxruntime_run, "openvino": openvino_run}[name]
-    run = make(path, drawn_feeds(path), int(threads))
+    run = _MAKERS[name](path, drawn_feeds(path), int(threads))
     np.save(result, _first(run()))
     for _ in range(2):
         run()
@@ -37,12 +37,18 @@ def main() -> None:
         print(statistics.median(once(run) for _ in range(int(line))), flush=True)
 
 
-def irkit_run(path: str, feeds: Feeds, threads: int) -> Run:
+def irkit_run(path: str, feeds: Feeds, threads: int, **options: Any) -> Run:
     """Return a call of a model compiled by irkit."""
     os.environ["IRKIT_NUM_THREADS"] = str(threads)
     irkit: Any = import_module("irkit")
-    model = irkit.compile(path)
+    model = irkit.compile(path, **options)
     return lambda: model.run(feeds)
+
+
+def irkit_direct_run(path: str, feeds: Feeds, threads: int) -> Run:
+    """Return a call of a model whose convolutions are sums of products."""
+    graph: Any = import_module("irkit.phases").GRAPH
+    return irkit_run(path, feeds, threads, graph_pipeline=graph.without("use-winograd"))
 
 
 def onnxruntime_run(path: str, feeds: Feeds, threads: int) -> Run:
@@ -68,6 +74,15 @@ def openvino_run(path: str, feeds: Feeds, threads: int) -> Run:
     compiled = peer.Core().compile_model(path, "CPU", settings)
     request = compiled.create_infer_request()
     return lambda: request.infer(feeds)
+
+
+_MAKERS: dict[str, Callable[[str, Feeds, int], Run]] = {
+    "irkit": irkit_run,
+    "irkit_direct": irkit_direct_run,
+    "irkit_f4": partial(irkit_run, tolerance=1.0),
+    "onnxruntime": onnxruntime_run,
+    "openvino": openvino_run,
+}
 
 
 def drawn_feeds(path: str) -> Feeds:

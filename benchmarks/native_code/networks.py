@@ -22,7 +22,8 @@ LIGHT = (
 TORCHVISION = {
     "mobilenet_v2": "mobilenet_v2", "efficientnet": "efficientnet_b0", "resnet18": "resnet18",
     "convnext": "convnext_tiny", "vit": "vit_b_16", "mobilenet_v3": "mobilenet_v3_large",
-    "regnet": "regnet_y_400mf", "mnasnet": "mnasnet1_0",
+    "regnet": "regnet_y_400mf", "mnasnet": "mnasnet1_0", "shufflenet_v2": "shufflenet_v2_x1_0",
+    "resnext": "resnext50_32x4d",
 }  # fmt: skip
 
 

@@ -54,6 +54,19 @@ class Engine:
         self._process.wait()
 
 
+def rounds_of(engines: Sequence[Engine], rounds: int) -> list[list[float]]:
+    """Run engines in turn; return the seconds of each, round by round."""
+    runs = [max(1, round(SECONDS / engine.time(1))) for engine in engines]
+    times: list[list[float]] = []
+    for _ in range(rounds):
+        found: list[float] = []
+        for engine, count in zip(engines, runs, strict=True):
+            sleep(PAUSE)
+            found.append(engine.time(count))
+        times.append(found)
+    return times
+
+
 def measure(name: str, path: Path, threads: int, rounds: int) -> str:
     """Run a network in all engines in turn, print each round, and return the result."""
     with tempfile.TemporaryDirectory() as folder:
@@ -62,18 +75,11 @@ def measure(name: str, path: Path, threads: int, rounds: int) -> str:
     largest = max(float(np.abs(results[1]).max()), 1e-30)
     apart = float(np.abs(results[0] - results[1]).max()) / largest
     print(f"  {name}: results differ by {apart:.2g} of the largest", flush=True)
-    runs = [max(1, round(SECONDS / engine.time(1))) for engine in engines]
-    ratios: list[float] = []
-    times: list[list[float]] = []
-    for number in range(rounds):
-        found: list[float] = []
-        for engine, count in zip(engines, runs, strict=True):
-            sleep(PAUSE)
-            found.append(engine.time(count))
-        times.append(found)
-        ratios.append(found[0] / min(found[1:]))
+    times = rounds_of(engines, rounds)
+    ratios = [found[0] / min(found[1:]) for found in times]
+    for number, (found, ratio) in enumerate(zip(times, ratios, strict=True), 1):
         shown = " ".join(f"{each * 1e3:9.3f}" for each in found)
-        print(f"  {name} {threads} round {number + 1}: {shown} ms, {ratios[-1]:.3f}", flush=True)
+        print(f"  {name} {threads} round {number}: {shown} ms, {ratio:.3f}", flush=True)
     for engine in engines:
         engine.close()
     medians = [statistics.median(each) * 1e3 for each in zip(*times, strict=True)]

@@ -118,6 +118,11 @@ def _lrn(args: Tensors, o: OpOptions) -> Tensor:
     return nn.lrn(args[0], o.int("size"), alpha=alpha, beta=beta, bias=bias)
 
 
+def _lrn_blocked(args: Tensors, o: OpOptions) -> Tensor:
+    alpha, beta, bias = o.float("alpha"), o.float("beta"), o.float("bias")
+    return nn.lrn_blocked(args[0], o.int("size"), alpha=alpha, beta=beta, bias=bias)
+
+
 def _slice(args: Tensors, o: OpOptions) -> Tensor:
     places = (o.ints(name) for name in ("begins", "ends", "strides", "axes"))
     return index.strided_slice(args[0], *places)
@@ -148,6 +153,7 @@ RULES: dict[str, Rule] = {
     "concat": lambda args, o: shape.concatenate(args, o.int("axis")),
     "conv": _conv,
     "conv_blocked": lambda args, o: nn.conv_blocked(*args, **_window(o)),
+    "conv_gathered": lambda args, o: nn.conv_gathered(*args, **_window(o)),
     "conv_integer": _conv_integer,
     "conv_winograd": _conv_winograd,
     "depthwise_blocked": lambda args, o: nn.depthwise_blocked(*args, **_window(o)),
@@ -156,6 +162,7 @@ RULES: dict[str, Rule] = {
     "expand_dims": lambda args, o: shape.expand_dims(args[0], o.ints("axes")),
     "floor_mod": _plain(broadcast.mod),
     "full_like": lambda args, o: pointwise.full_like(args[0], o.scalar("value")),
+    "gather_channels": _plain(nn.gather_channels),
     "greater": _plain(broadcast.greater),
     "greater_equal": _plain(broadcast.greater_equal),
     "identity": _plain(pointwise.identity),
@@ -167,6 +174,7 @@ RULES: dict[str, Rule] = {
     "logical_or": _plain(broadcast.logical_or),
     "logical_xor": _scalar("logical_xor", ir.ne),
     "lrn": _lrn,
+    "lrn_blocked": _lrn_blocked,
     "matmul": _plain(linear.matmul),
     "matmul_4bit": lambda args, o: packed_weights.matmul_4bit(*args, block=o.int("block")),
     "matmul_8bit": lambda args, o: packed_weights.matmul_8bit(*args, block=o.int("block")),

@@ -12,7 +12,7 @@ import msgspec
 from irkit.autoschedule.lane_products.recognise import LaneProduct, size_of
 from irkit.autoschedule.machine import Machine
 
-_MOST_COLUMNS = 4
+_MOST_COLUMNS = 5
 _MOST_ROWS = 32
 _LONGER = 1.04
 """What a last tile apart must save, since it takes longer to compile."""

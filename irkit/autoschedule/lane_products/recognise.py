@@ -49,8 +49,8 @@ class LaneProduct(msgspec.Struct, frozen=True):
         }
         found = load.buffer.dtype.bytes
         for index, dim in zip(load.indices, load.buffer.shape, strict=True):
-            high = bounds(index, ranges).high
-            found *= min((high or 0) + 1, as_int(dim) or 1)
+            high, most = bounds(index, ranges).high, as_int(dim) or 1
+            found *= most if high is None else min(high + 1, most)
         return found
 
 
@@ -113,6 +113,16 @@ def _factors(store: Store) -> list[Load] | None:
     if not isinstance(value.b, Mul):
         return None
     loads = [list(walk(side, on=Load)) for side in (value.b.a, value.b.b)]
-    if any(len(each) != 1 or each[0].mask is not None for each in loads):
+    if any(not _is_element(each) for each in loads):
         return None
     return [each[0] for each in loads]
+
+
+def _is_element(loads: list[Load]) -> bool:
+    """Return True if the first of some loads is all that is computed with; the others, of integers,
+    may say which element that is."""
+    if not loads or any(each.mask is not None for each in loads):
+        return False
+    first, *others = loads
+    inside = {id(each) for index in first.indices for each in walk(index, on=Load)}
+    return all(id(each) in inside and each.buffer.dtype.is_integer for each in others)

@@ -7,7 +7,7 @@ from irkit.autoschedule.lane_products.plan import LanePlan, lane_plan
 from irkit.autoschedule.lane_products.recognise import LaneProduct, lane_product_of
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.structure import Estimates, reduce_axes
-from irkit.autoschedule.tiles import copy_read, merge_rows, own_loops
+from irkit.autoschedule.tiles import copy_read, merge_rows, own_loops, separate_groups
 from irkit.core import ScheduleError
 from irkit.ir import Block, as_int
 from irkit.schedule import BlockRef, LoopRef, Schedule
@@ -20,7 +20,9 @@ def schedule_lanes(sch: Schedule, block: Block, machine: Machine, _estimates: Es
         return
     ref = BlockRef(block.name)
     epilogue = epilogue_of(sch, block, product.store) or sch.cache_write(ref)
-    if len(product.rows) > 1:
+    separate_groups(sch, ref, epilogue)
+    product = lane_product_of(sch.get(ref), machine)
+    if product is not None and len(product.rows) > 1:
         merge_rows(sch, ref, epilogue, product.rows[-2], product.rows[-1])
         product = lane_product_of(sch.get(ref), machine)
     plan = None if product is None else lane_plan(product, machine)

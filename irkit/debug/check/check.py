@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
+from irkit.debug.check.graphs.packed_constants import packed_problems
 from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
@@ -175,8 +176,12 @@ def _check_graph(step: Step, options: CheckOptions, worker: NativeWorker) -> dic
     before, after = step.before, step.after
     if isinstance(before, IRModule) and isinstance(after, IRModule) and only_adds(before, after):
         return {"tried": "its functions, which are unchanged", "basis": "tested"}
-    if graph_of(before) is None or graph_of(after) is None:
+    graphs = graph_of(before), graph_of(after)
+    if graphs[0] is None or graphs[1] is None:
         return {"status": "not known", "message": "there is no function to run"}
+    wrong = packed_problems(graphs[0], graphs[1])
+    if wrong:
+        return {"status": "failed", "message": f"packed constants are not their source: {wrong[0]}"}
     try:
         subject = GraphSubject(before, options, worker)
     except IRKitError as error:

@@ -4,11 +4,14 @@ A blocked tensor is ``[N, ceil(C / lanes), D..., lanes]``: channel ``c`` stands 
 ``[n, c // lanes, ..., c % lanes]``, and what is beyond C is 0.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from irkit.core import ShapeError
 from irkit.graph.ops.linear import CONV
 from irkit.graph.ops.shapes import (
+    Dim,
     expect_dtype,
     expect_extent,
     expect_rank,
@@ -103,12 +106,27 @@ def _conv_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_extent("w", w, 1, x.shape[1] if is_blocked else 1, "the blocks of channels of x")
     inner = x.shape[-1] if is_blocked else x.shape[1]
     expect_extent("w", w, spatial + 2, inner, "the channels of a block of x")
+    return convolved_type(x, w, w.shape[2:-2], bias, options)
+
+
+def convolved_type(
+    x: TensorType,
+    w: TensorType,
+    window: Sequence[Dim],
+    bias: Sequence[TensorType],
+    options: OpOptions,
+) -> Type:
+    """Return the type of a convolution by blocks of filters, the first dimension of w, whose last
+    one are lanes, and check the bias.
+
+    Shapes: x [N, C, D...] with or without lanes, bias [blocks, lanes] -> [N, blocks, P..., lanes].
+    """
     for each in bias:
         expect_dtype("b", each, x.dtype)
         expect_rank("b", each, 2, "[blocks, lanes]")
         expect_extent("b", each, 0, w.shape[0], "the blocks of filters")
         expect_extent("b", each, 1, w.shape[-1], "the filters of a block")
-    extents = window_extents(x.shape[2 : 2 + spatial], w.shape[2:-2], options)
+    extents = window_extents(x.shape[2 : 2 + len(window)], window, options)
     return tensor((x.shape[0], w.shape[0], *extents, w.shape[-1]), x.dtype)
 
 
@@ -137,13 +155,7 @@ def _depthwise_type(tensors: Tensors, options: OpOptions) -> Type:
     expect_dtype("w", w, x.dtype)
     expect_extent("w", w, 0, x.shape[1], "the blocks of channels of x")
     expect_extent("w", w, len(w.shape) - 1, x.shape[-1], "the channels of a block of x")
-    for each in bias:
-        expect_dtype("b", each, x.dtype)
-        expect_rank("b", each, 2, "[blocks, lanes]")
-        expect_extent("b", each, 0, w.shape[0], "the blocks of filters")
-        expect_extent("b", each, 1, w.shape[-1], "the filters of a block")
-    extents = window_extents(x.shape[2:-1], w.shape[1:-1], options)
-    return tensor((*x.shape[:2], *extents, x.shape[-1]), x.dtype)
+    return convolved_type(x, w, w.shape[1:-1], bias, options)
 
 
 def _depthwise(given: tuple[Array, ...], options: OpOptions) -> Array:

@@ -1,12 +1,21 @@
-"""Normalization of activations: over batches, over channels, and softmax."""
+"""Normalization of activations: over batches, over channels (in blocks, too), and softmax."""
 
 import numpy as np
 
 from irkit.core import ShapeError
+from irkit.graph.ops.blocked import blocked, unblocked
 from irkit.graph.ops.linear import widened
-from irkit.graph.ops.shapes import expect_dtype, expect_extent, expect_rank, float_type, with_axis
+from irkit.graph.ops.shapes import (
+    expect_dtype,
+    expect_extent,
+    expect_rank,
+    float_type,
+    with_axis,
+    written,
+)
 from irkit.graph.ops.spec import Array, Attribute, OpOptions, OpSpec, Tensors
 from irkit.graph.types import TensorType, Type
+from irkit.ir import as_int
 
 
 def _channels_first(tensors: Tensors) -> TensorType:
@@ -53,6 +62,23 @@ def _lrn(given: tuple[Array, ...], options: OpOptions) -> Array:
     return (x / scale ** options.float("beta")).astype(given[0].dtype, copy=False)
 
 
+def _lrn_blocked_type(tensors: Tensors, options: OpOptions) -> Type:
+    x = _lrn_type(tensors, options)
+    if len(x.shape) < 3 or as_int(x.shape[1]) is None or as_int(x.shape[-1]) is None:
+        raise ShapeError(
+            f"argument x must be [N, B, ..., lanes] with constant B, found {written(x.shape)}"
+        )
+    return x
+
+
+def _lrn_blocked(given: tuple[Array, ...], options: OpOptions) -> Array:
+    """Normalize in the plain layout, the channels beyond the last included."""
+    (x,) = given
+    if not x.size:
+        return x
+    return blocked(_lrn((unblocked(x, x.shape[1] * x.shape[-1]),), options), x.shape[-1])
+
+
 def _shifted(x: Array, axis: int) -> Array:
     wide = widened(x)
     return wide - wide.max(axis=axis, keepdims=True, initial=-np.inf)
@@ -73,6 +99,12 @@ def _log_softmax(given: tuple[Array, ...], options: OpOptions) -> Array:
 
 _AXIS = (Attribute("axis", "int", -1),)
 
+_LRN = (
+    Attribute("size", "int"),
+    Attribute("alpha", "float", 1e-4),
+    Attribute("beta", "float", 0.75),
+    Attribute("bias", "float", 1.0),
+)
 NORMALIZATION = (
     OpSpec(
         "batch_norm",
@@ -88,13 +120,9 @@ NORMALIZATION = (
         ("x",),
         _lrn_type,
         _lrn,
-        (
-            Attribute("size", "int"),
-            Attribute("alpha", "float", 1e-4),
-            Attribute("beta", "float", 0.75),
-            Attribute("bias", "float", 1.0),
-        ),
+        _LRN,
     ),
+    OpSpec("lrn_blocked", "opaque", ("x",), _lrn_blocked_type, _lrn_blocked, _LRN),
     OpSpec("softmax", "opaque", ("x",), float_type, _softmax, _AXIS, resolve=with_axis),
     OpSpec("log_softmax", "opaque", ("x",), float_type, _log_softmax, _AXIS, resolve=with_axis),
 )

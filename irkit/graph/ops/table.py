@@ -5,6 +5,7 @@ from irkit.graph.nodes import Op
 from irkit.graph.ops.blocked import BLOCKED
 from irkit.graph.ops.broadcast import BROADCAST
 from irkit.graph.ops.elementwise import ELEMENTWISE
+from irkit.graph.ops.gathered import GATHERED
 from irkit.graph.ops.indexing import INDEXING
 from irkit.graph.ops.integer_products import INTEGER_PRODUCTS
 from irkit.graph.ops.linear import LINEAR
@@ -27,6 +28,7 @@ _FAMILIES = (
     INTEGER_PRODUCTS,
     PACKED_WEIGHTS,
     BLOCKED,
+    GATHERED,
     PANELS,
     QUANTIZED_PANELS,
     POOLING,

@@ -34,12 +34,17 @@ from irkit.graph import (
     GraphFunc,
     Op,
     Replacement,
-    Value,
     extents_of,
     live_values,
 )
-from irkit.passes.graph.support.blocked_forms import BlockedForms
-from irkit.passes.graph.support.blocked_regions import BlockedRegions, is_used_plain
+from irkit.passes.graph.support.blocked import (
+    BlockedForms,
+    BlockedRegions,
+    BlockedValues,
+    Shuffles,
+    is_used_plain,
+    unblocked,
+)
 from irkit.transform import define_pass
 
 
@@ -54,12 +59,13 @@ def block_channels(
     """
     if not lanes or not any(_is_conv(bind) for bind in func.body.bindings):
         return func
-    alive = _without_dead_operators(func)
+    shuffles = Shuffles(_without_dead_operators(func))
+    alive = shuffles.func
     forms = BlockedForms(GraphFacts(alive), lanes)
     found = BlockedRegions(alive, forms, Machine.of_settings(machine))
     for bind in alive.body.bindings:
         _explain(bind, found, lanes)
-    return _rewritten(alive, found, lanes) if found.forms else func
+    return _rewritten(shuffles, found, lanes) if found.forms else func
 
 
 def _without_dead_operators(func: GraphFunc) -> GraphFunc:
@@ -86,28 +92,28 @@ def _is_conv(bind: Bind) -> bool:
     return isinstance(bind.step, Op) and bind.step.name == "conv"
 
 
-def _rewritten(func: GraphFunc, found: BlockedRegions, lanes: int) -> GraphFunc:
+def _rewritten(shuffles: Shuffles, found: BlockedRegions, lanes: int) -> GraphFunc:
+    func = shuffles.func
     names = UniqueNames([value.name for value in func.params])
     for bind in func.body.bindings:
-        names(bind.var.name)
+        for each in shuffles.restored(bind):
+            names(each.var.name)
     plain = is_used_plain(func, found.forms)
-    made: dict[Value, Value] = {}
+    values = BlockedValues(found.forms, lanes)
     bindings: list[Bind] = []
     for bind in func.body.bindings:
         form = found.forms.get(bind.var)
         if form is None:
-            bindings.append(bind)
+            bindings += shuffles.restored(bind)
             continue
         b = Replacement(bind, names)
-        for arg in form.operands:
-            if arg not in made:
-                made[arg] = b.op("block_channels", arg, lanes=lanes)
-        result = form.emit(b, made)
-        made[bind.var] = result
-        bindings += b.body(result).bindings
+        result = form.emit(b, values)
+        values.put(bind.var, result)
         if bind.var in plain:
             channels = extents_of(bind.var)[1]
             assert channels is not None
-            step = Op("unblock_channels", (result,), (("channels", channels),))
-            bindings.append(bind.replace(step=step))
+            step = unblocked(b, result, form.order, channels)
+            bindings += [*b.body(result).bindings, bind.replace(step=step)]
+        else:
+            bindings += b.body(result).bindings
     return func.replace(body=Body(tuple(bindings), func.body.result))

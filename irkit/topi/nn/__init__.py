@@ -1,7 +1,7 @@
 """Operators of neural networks.
 
-Reading order: window (sliding windows), conv, blocked (in blocks of channels), winograd, pool,
-norm, activation.
+Reading order: window (sliding windows), conv, blocked (in blocks of channels), gathered (of
+channels that a table names), winograd, pool, norm, activation.
 """
 
 from irkit.topi.nn.activation import (
@@ -19,9 +19,14 @@ from irkit.topi.nn.blocked import (
 from irkit.topi.nn.conv import (
     conv as conv,
 )
+from irkit.topi.nn.gathered import (
+    conv_gathered as conv_gathered,
+    gather_channels as gather_channels,
+)
 from irkit.topi.nn.norm import (
     batch_norm as batch_norm,
     lrn as lrn,
+    lrn_blocked as lrn_blocked,
 )
 from irkit.topi.nn.pool import (
     avg_pool as avg_pool,

@@ -76,7 +76,7 @@ def conv_blocked(
     check_equal(shape[-1] if is_blocked else shape[1], filters[-2], "conv_blocked: channels")
     check_equal(shape[1] if is_blocked else 1, filters[1], "conv_blocked: blocks of channels")
     slide = window(filters[2:-2], strides, pads, dilations, "conv_blocked")
-    source, sizes = _source(x, slide, shape[2 : 2 + rank], "conv_blocked")
+    source, sizes = slid(x, slide, shape[2 : 2 + rank], "conv_blocked")
     inside = slide.axes()
     block = reduce_axis((0, filters[1]), name="rb")
     channel = reduce_axis((0, filters[-2]), name="rc")
@@ -91,7 +91,7 @@ def conv_blocked(
         return te.sum(total, axis=(block, *inside, channel))
 
     made = compute((shape[0], filters[0], *sizes, filters[-1]), at, "conv_blocked", tag="complex")
-    return _finished(made, bias, x)
+    return finished(made, bias, x)
 
 
 def depthwise_blocked(
@@ -113,7 +113,7 @@ def depthwise_blocked(
     check_equal(shape[-1], filters[-1], "depthwise_blocked: channels")
     check_equal(shape[1], filters[0], "depthwise_blocked: blocks of channels")
     slide = window(filters[1:-1], strides, pads, dilations, "depthwise_blocked")
-    source, sizes = _source(x, slide, shape[2:-1], "depthwise_blocked")
+    source, sizes = slid(x, slide, shape[2:-1], "depthwise_blocked")
     inside = slide.axes()
     wide = accumulator(x.dtype)
 
@@ -124,10 +124,10 @@ def depthwise_blocked(
         return te.sum(ir.cast(value, wide) * ir.cast(factor, wide), axis=inside)
 
     made = compute((*shape[:2], *sizes, shape[-1]), at, "depthwise_blocked", tag="complex")
-    return _finished(made, bias, x)
+    return finished(made, bias, x)
 
 
-def _source(
+def slid(
     x: Tensor, slide: Window, dims: Sequence[Dim], what: str
 ) -> tuple[Tensor, tuple[Dim, ...]]:
     """Return what windows slide over, with its padding, and the number of their positions."""
@@ -139,7 +139,8 @@ def _source(
     return pad(x, (0, 0, *slide.begins, *rest), (0, 0, *slide.ends, *rest)), sizes
 
 
-def _finished(made: Tensor, bias: Tensor | None, x: Tensor) -> Tensor:
+def finished(made: Tensor, bias: Tensor | None, x: Tensor) -> Tensor:
+    """Return sums with what is added to each filter, in the type of x."""
     total = made
     if bias is not None:
         check_equal(extents(bias)[0], extents(made)[1], f"{made.name}: blocks of {bias.name!r}")

@@ -22,7 +22,8 @@ def test_results_have_the_type_of_the_arguments(dtype: str) -> None:
             continue
         attrs: dict[str, Any] = {
             "max_pool": {"kernel": (2, 2)}, "max_pool_with_indices": {"kernel": (2, 2)},
-            "avg_pool": {"kernel": (2, 2)}, "lrn": {"size": 3}, "reshape": {"shape": (32,)},
+            "avg_pool": {"kernel": (2, 2)}, "lrn": {"size": 3}, "lrn_blocked": {"size": 9},
+            "reshape": {"shape": (32,)},
             "expand_dims": {"axes": (0,)}, "squeeze": {"axes": (0,)},
             "broadcast_to": {"shape": (-1, -1, -1, -1)}, "pad": {"pads": (0,) * 8},
             "slice": {"begins": (0,), "ends": (1,)},
@@ -133,6 +134,11 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "block_channels": ([IMAGE], {"lanes": 3}),
     "unblock_channels": ([IMAGE], {"channels": 7}),
     "conv_blocked": ([IMAGE, floats(3, 1, 2, 2, 2, 4), floats(3, 4)], {"strides": (1, 2)}),
+    "conv_gathered": (
+        [IMAGE, np.array([[7, 0, -2], [1, 1, 9]]), floats(4, 2, 3, 4), floats(4, 4)],
+        {"strides": (2,)},
+    ),
+    "gather_channels": ([IMAGE, np.array([[7, -1], [3, 9], [0, 0]])], {}),
     "conv_winograd": (
         [IMAGE[..., None], floats(1, 4, 4, 2, 2, 1, 1, 4), floats(2, 4)],
         {"tile": 2, "rows": 1},
@@ -145,6 +151,7 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "avg_pool": ([IMAGE], {"kernel": (3, 2), "strides": (2, 1)}),
     "batch_norm": ([IMAGE, *(np.ones(2, "f") for _ in range(4))], {}),
     "lrn": ([IMAGE], {"size": 2}),
+    "lrn_blocked": ([IMAGE], {"size": 7}),
     "reshape": ([IMAGE], {"shape": (8, -1)}),
     "expand_dims": ([IMAGE], {"axes": (-1, 1)}),
     "squeeze": ([IMAGE], {"axes": (0,)}),

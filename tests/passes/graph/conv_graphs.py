@@ -23,6 +23,7 @@ class ConvGraph:
     def draw(self) -> GraphFunc:
         steps = (self.conv, self.unary, self.vector, self.added, self.pooled, self.joined)
         rare = (self.depthwise, self.padded, self.part, self.reduced, self.gated)
+        rare += (self.grouped, self.grouped, self.shuffled, self.shuffled, self.normalised)
         self.held.append(self.conv())
         for _ in range(2 + self.picks.below(5)):
             made = self.picks.pick(rare if self.picks.one_in(3) else steps)()
@@ -94,6 +95,33 @@ class ConvGraph:
         x = self.value()
         same = [each for each in self.held if extents_of(each)[2:] == extents_of(x)[2:]]
         return self.b.op("concat", x, self.picks.pick(same), axis=1)
+
+    def grouped(self) -> Value | None:
+        x = self.value()
+        channels = self.channels(x)
+        groups = self.picks.pick([n for n in (2, 4, 3, 1) if channels % n == 0])
+        filters = groups * (1 + self.picks.below(4))
+        kernel = self.picks.pick(((1, 1), (3, 2)))
+        if any((extent or 0) < 3 for extent in extents_of(x)[2:]):
+            kernel = (1, 1)
+        w = self.numbers(filters, channels // groups, *kernel)
+        bias = [self.numbers(filters)] if self.picks.below(2) else []
+        return self.b.op("conv", x, w, *bias, groups=groups, **self.window())
+
+    def shuffled(self) -> Value | None:
+        x = self.value()
+        batch, channels, *sizes = extents_of(x)
+        groups = self.picks.pick([n for n in (2, 4, 3, 1) if self.channels(x) % n == 0])
+        if batch is None or channels is None or None in sizes:
+            return None
+        apart = self.b.op("reshape", x, shape=(batch, groups, channels // groups, *sizes))
+        turned = self.b.op("transpose", apart, axes=(0, 2, 1, 3, 4))
+        return self.b.op("reshape", turned, shape=(batch, channels, *sizes))
+
+    def normalised(self) -> Value:
+        beta, bias = self.picks.pick((0.75, 0.5, 1.0, 0.6)), self.picks.pick((1.0, 2.0))
+        size = self.picks.pick((5, 3, 2, 11))
+        return self.b.op("lrn", self.value(), size=size, alpha=0.3, beta=beta, bias=bias)
 
     def padded(self) -> Value:
         return self.b.op("pad", self.value(), pads=(0, 0, 1, 0, 0, 0, 0, 2), value=0.0)

@@ -58,6 +58,45 @@ def depthwise_blocked(g: GraphValues, name: str) -> object:
     return g.op(name, x, w, *bias, bound=bound + 3, **window(g, spatial))
 
 
+def gather_channels(g: GraphValues, name: str) -> object:
+    """Pick channels of blocks, some of which are there several times or nowhere."""
+    x = _blocks(g)
+    blocks, lanes = 1 + g.picks.below(2), g.picks.pick(_LANES)
+    table = _table(g, x, blocks, lanes)
+    if not g.fits(*x.sizes, blocks, lanes):
+        return None
+    return g.op(name, x, table, bound=x.bound)
+
+
+def conv_gathered(g: GraphValues, name: str) -> object:
+    """Convolve channels of blocks that a table names for each group of filters."""
+    x, lanes = _blocks(g), g.picks.pick(_LANES)
+    spatial = x.rank - 3
+    groups, own = 1 + g.picks.below(3), 1 + g.picks.below(5)
+    kernel = [1 + g.picks.below(3) for _ in range(spatial)]
+    shape = [groups * (1 + g.picks.below(2)), *kernel, own, lanes]
+    w = g.constant(g.numbers(shape, str(x.dtype)), 3)
+    bound = x.bound * w.bound * int(np.prod(shape[1:-1]))
+    if g.over(x.dtype, bound) or not g.fits(*x.sizes, lanes, shape[0]):
+        return None
+    args = [_table(g, x, groups, own), w, *_bias(g, x, shape[0], lanes)]
+    return g.op(name, x, *args, bound=bound + 3, **window(g, spatial))
+
+
+def lrn_blocked(g: GraphValues, name: str) -> object:
+    """Divide by sums over neighbouring channels, across the ends of blocks."""
+    x = _blocks(g)
+    size, beta = g.picks.pick((3, 1, 2, 9)), g.picks.pick((0.75, 0.5, 1.0, 0.6))
+    return g.op(name, x, bound=x.bound, sure=False, size=size, alpha=0.5, beta=beta)
+
+
+def _table(g: GraphValues, x: GraphTensor, rows: int, columns: int) -> GraphTensor:
+    """Draw numbers of channels, a few of them outside."""
+    most = x.sizes[1] * x.sizes[-1] + 2
+    numbers = [g.picks.below(most) - 1 for _ in range(rows * columns)]
+    return g.constant(np.array(numbers, np.int32).reshape(rows, columns), most)
+
+
 def conv_winograd(g: GraphValues, name: str) -> object:
     """Convolve blocks of channels in tiles, by filters that are transformed already."""
     x = g.floats(5)

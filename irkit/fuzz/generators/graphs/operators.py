@@ -9,8 +9,11 @@ from irkit.fuzz.generators.functions import ROUNDED, TESTS, WHOLE, smooth_part
 from irkit.fuzz.generators.graphs.blocked import (
     block_channels,
     conv_blocked,
+    conv_gathered,
     conv_winograd,
     depthwise_blocked,
+    gather_channels,
+    lrn_blocked,
     unblock_channels,
 )
 from irkit.fuzz.generators.graphs.narrow_products import (
@@ -355,7 +358,7 @@ Draw = Callable[[GraphValues, str], object]
 # Operators that do not keep whole numbers whole.
 ROUNDING = (
     *(*_SMOOTH, "divide", "power", "atan2", "mean"),
-    *("avg_pool", "batch_norm", "lrn", "softmax", "log_softmax"),
+    *("avg_pool", "batch_norm", "lrn", "lrn_blocked", "softmax", "log_softmax"),
 )
 DRAWS: dict[str, Draw] = {
     **dict.fromkeys(_SMOOTH, smooth),
@@ -373,7 +376,8 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
     **{"block_channels": block_channels, "unblock_channels": unblock_channels},
     **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},
-    **{"conv_winograd": conv_winograd},
+    **{"conv_winograd": conv_winograd, "conv_gathered": conv_gathered},
+    **{"gather_channels": gather_channels, "lrn_blocked": lrn_blocked},
     **{"matmul_4bit": packed_product, "matmul_panels": panel_product},
     **dict.fromkeys(("matmul_8bit", "matmul_quantized_panels"), byte_product),
     **{"logical_not": logical_not, "cast": cast, "divide": divide, "power": power},
