@@ -9,6 +9,7 @@ they are weighed before they are added.
 from typing import NamedTuple
 
 from irkit.autoschedule.structure import blocks_of
+from irkit.autoschedule.transforms import is_read_alike
 from irkit.core import walk
 from irkit.ir import Add, Axis, Block, Buffer, Load, Max, Mul, Store, Var, is_const
 from irkit.schedule import Schedule, allocation, only_store, reads_of, variables, writes_of
@@ -43,15 +44,20 @@ class AttentionStages(NamedTuple):
 
     @property
     def kept(self) -> tuple[Block, ...]:
-        """The stages without a reduction: none is to be inlined into another."""
-        own = (self.queries, self.keys, self.values, self.masked, self.powers, self.finish)
+        """The stages without a reduction that are not to be inlined into another."""
+        own = (self.queries, self.keys, self.values, self.masked, self.powers)
         return own if self.parts is None else (*own, self.parts.weights)
 
 
 def stages_of_attention(sch: Schedule) -> frozenset[str]:
     """Return the names of stages that are not to be inlined."""
-    found = [attention_of(sch, block) for block in blocks_of(sch) if block.init is not None]
-    return frozenset(each.name for one in found if one is not None for each in one.kept)
+    names: set[str] = set()
+    for block in blocks_of(sch):
+        found = None if block.init is None else attention_of(sch, block)
+        if found is not None:
+            ends = () if is_read_alike(sch, found.finish) else (found.finish,)
+            names |= {each.name for each in (*found.kept, *ends)}
+    return frozenset(names)
 
 
 def attention_of(sch: Schedule, block: Block) -> AttentionStages | None:

@@ -6,8 +6,8 @@ from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.transforms import register_rows, step_cycles
 
 _VECTORS = (1, 2, 4)
-_PART = 2
-"""The scores of a tile may fill one part in so many of the first cache, beside a panel."""
+
+
 _START = 30
 """Cycles to begin and end a tile of sums, beside storing it."""
 _POWER = 12
@@ -54,7 +54,7 @@ def _tile(
 def _part(keys: int, tile: AttentionTile, lanes: int, machine: Machine) -> int:
     """Return how many panels of keys the first cache holds the scores of; 0 if it holds all."""
     size = machine.vector_bytes // lanes
-    most = max(1, machine.l1 // _PART // (tile.rows * tile.columns * size))
+    most = max(1, machine.l1 // (tile.rows * tile.columns * size))
     panels = -(-keys // tile.columns)
     if panels <= most:
         return 0

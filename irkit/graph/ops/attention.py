@@ -82,7 +82,7 @@ def _resolved(ranks: tuple[int, ...], options: OpOptions) -> OpOptions:
 ATTENTION = (
     OpSpec(
         "attention",
-        "opaque",
+        "complex",
         ("q", "k", "v", "mask"),
         _type,
         _attention,
