@@ -15,6 +15,7 @@ EXCUSES = {
     "identity": "the converter of Identity returns its input",
     **dict.fromkeys(("block_channels", "unblock_channels"), "block-channels makes it"),
     **dict.fromkeys(("conv_blocked", "depthwise_blocked"), "block-channels makes it"),
+    "attention": "fuse-attention makes it of the operators that Attention stands for",
     "conv_winograd": "use-winograd makes it",
     "matmul_panels": "pack-panels makes it",
     "full_like": "ConstantOfShape becomes a constant, since its shape must be known on import",
