@@ -1,5 +1,9 @@
 """Schedules for what nobody scheduled: chosen by the structure of loops and a machine's sizes."""
 
+from irkit.autoschedule.attention import (
+    AttentionTile as AttentionTile,
+    attention_tile as attention_tile,
+)
 from irkit.autoschedule.auto_schedule import (
     ERRORS as ERRORS,
     INTERNAL as INTERNAL,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from irkit.autoschedule.assumed_sizes import AssumedSizes
+from irkit.autoschedule.attention import schedule_attention
 from irkit.autoschedule.inline import inline_stages
 from irkit.autoschedule.instructions import schedule_dot_product
 from irkit.autoschedule.lane_products import schedule_lanes
@@ -37,6 +38,7 @@ Rule = Callable[[Schedule, Block, Machine, Estimates], None]
 schedule as it is."""
 
 _OF_REDUCTIONS: tuple[Rule, ...] = (
+    schedule_attention,
     schedule_transformed_product,
     schedule_scaled_product,
     schedule_tile_registers,

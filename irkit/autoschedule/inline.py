@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from irkit.autoschedule.attention import stages_of_attention
 from irkit.autoschedule.structure import blocks_of
 from irkit.autoschedule.transforms import stages_of_transforms
 from irkit.core import ScheduleError, any_node, children, walk
@@ -37,9 +38,9 @@ def inline_stages(sch: Schedule, *, kept: frozenset[str] = frozenset()) -> None:
     """Inline every stage that costs nothing or that only one pointwise stage reads, once; then,
     readers first, those that cost little where they are read.
 
-    Stages whose names are ``kept``, and those of a product between transforms, stay.
+    Stages whose names are ``kept``, and those of a product between transforms or of attention, stay.
     """
-    kept |= stages_of_transforms(sch)
+    kept |= stages_of_transforms(sch) | stages_of_attention(sch)
     for block in blocks_of(sch):
         _inline(sch, block, kept, _is_free_or_read_once)
     for block in reversed(blocks_of(sch)):

@@ -11,7 +11,13 @@ from irkit.autoschedule import GENERIC, Machine
 from irkit.codegen import complete_target
 from irkit.core import IRKitError, Target
 from irkit.ir import F32, PrimFunc, is_unscheduled
-from irkit.passes.graph import block_channels, lower_to_loops, pack_panels, use_winograd
+from irkit.passes.graph import (
+    block_channels,
+    fuse_attention,
+    lower_to_loops,
+    pack_panels,
+    use_winograd,
+)
 from irkit.passes.loop import auto_schedule
 from irkit.transform import Pipeline
 from irkit.tune import Chosen, chosen_schedules, hash_of, machine_here
@@ -134,6 +140,7 @@ def for_machine(
         lower_to_loops.name: {"vector_bytes": width, **settings},
         block_channels.name: {"lanes": lanes, **settings},
         use_winograd.name: {"vector_bytes": lanes * F32.bytes, **settings},
+        fuse_attention.name: {"vector_bytes": lanes * F32.bytes, **settings},
         pack_panels.name: {"vector_bytes": lanes * F32.bytes, **settings},
     }
     if tolerance:

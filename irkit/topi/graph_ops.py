@@ -25,6 +25,8 @@ from irkit.topi.extents import Dim, known
 
 Tensors = Sequence[Tensor]
 Rule = Callable[[Tensors, OpOptions], "Tensor | tuple[Tensor, ...]"]
+_ROWS, _COLUMNS = 8, 16
+"""The tile of attention for which no pass has chosen one."""
 
 
 def compute_of(op: Op, args: Tensors, shape: Sequence[Expr]) -> tuple[Tensor, ...]:
@@ -66,6 +68,19 @@ def _window(options: OpOptions) -> dict[str, Any]:
 
 def _conv(args: Tensors, o: OpOptions) -> Tensor:
     return nn.conv(*args, **_window(o), groups=o.int("groups"))
+
+
+def _attention(args: Tensors, o: OpOptions) -> Tensor:
+    rows, columns = o.int("rows") or _ROWS, o.int("columns") or _COLUMNS
+    return nn.attention(
+        *args,
+        scale=o.float("scale"),
+        fill=o.float("fill"),
+        axes=o.ints("axes"),
+        rows=rows,
+        columns=columns,
+        part=o.int("part"),
+    )
 
 
 def _conv_winograd(args: Tensors, o: OpOptions) -> Tensor:
@@ -143,6 +158,7 @@ RULES: dict[str, Rule] = {
     "add": _plain(broadcast.add),
     "argmax": _arg(reduction.argmax),
     "argmin": _arg(reduction.argmin),
+    "attention": _attention,
     "avg_pool": _avg_pool,
     "batch_norm": lambda args, o: nn.batch_norm(*args, epsilon=o.float("epsilon")),
     "bitwise_and": _scalar("bitwise_and", lambda a, b: a & b),

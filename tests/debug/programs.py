@@ -16,6 +16,7 @@ from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
 from tests.passes.graph.aimed_graphs import AIMED_GRAPHS, constant_products
+from tests.passes.graph.attention_graphs import attention_graph
 from tests.passes.graph.conv_graphs import conv_graph, tiled_graph
 from tests.passes.graph.programs import CALLS, NESTED
 from tests.passes.loop.kernels import kernel
@@ -98,6 +99,7 @@ def graph_programs(count: int) -> tuple[IRModule, ...]:
 
 _SIZES: dict[str, dict[str, Any]] = {
     "block-channels": {"lanes": 4},
+    "fuse-attention": {"vector_bytes": 16, "fewest": 1},
     "pack-panels": {"vector_bytes": 16},
     "use-winograd": {"percent": 100_000, "fewest": 1},
 }
@@ -122,8 +124,8 @@ def programs_for(p: AnyPass, count: int) -> list[IR]:
     if p.name in GRAPH.names:
         if p.name not in _SIZES:
             return stages(GRAPH, graph_programs(count))[p.name]
-        draws = (conv_graph, tiled_graph, constant_products)
-        drawn = [draw(picks_of(n)) for draw in draws for n in range(1 + count // 3)]
+        draws = (conv_graph, tiled_graph, constant_products, attention_graph)
+        drawn = [draw(picks_of(n)) for draw in draws for n in range(1 + count // 4)]
         programs = tuple(IRModule({"main": graph}) for graph in drawn)
         return stages(_working_graph(), programs)[p.name]
     programs = loop_programs(count)

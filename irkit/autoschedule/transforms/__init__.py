@@ -9,6 +9,7 @@ from irkit.autoschedule.transforms.loops import (
 )
 from irkit.autoschedule.transforms.recognise import (
     TransformedProduct as TransformedProduct,
+    is_read_alike as is_read_alike,
     stages_of_transforms as stages_of_transforms,
     transformed_product_of as transformed_product_of,
 )

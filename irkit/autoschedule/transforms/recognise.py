@@ -51,7 +51,7 @@ def stages_of_transforms(sch: Schedule) -> frozenset[str]:
         found = transformed_product_of(sch, block)
         if found is not None:
             kept = [found.padded, found.lines, found.tiles, found.columns]
-            if not _is_read_alike(sch, found.finish):
+            if not is_read_alike(sch, found.finish):
                 kept.append(found.finish)
             names |= {each.name for each in kept if each is not None}
     return frozenset(names)
@@ -121,7 +121,7 @@ def epilogue_of_results(sch: Schedule, finish: Block) -> Block | None:
     """Return the only stage that reads results one for one, if there is one."""
     store = only_store(finish)
     readers = [] if store is None else reads_of(sch.func, store.buffer)
-    return readers[0] if len(readers) == 1 and _is_read_alike(sch, finish) else None
+    return readers[0] if len(readers) == 1 and is_read_alike(sch, finish) else None
 
 
 def _term(store: Store) -> tuple[Load, Load] | None:
@@ -172,7 +172,7 @@ def _transforming_reader(sch: Schedule, block: Block) -> Block | None:
     return None if store is None else _reader(sch, store.buffer)
 
 
-def _is_read_alike(sch: Schedule, block: Block) -> bool:
+def is_read_alike(sch: Schedule, block: Block) -> bool:
     """Return True if at most one stage reads a stage's results, each at its own place."""
     store = only_store(block)
     assert store is not None

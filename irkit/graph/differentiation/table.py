@@ -41,6 +41,7 @@ NOT_DIFFERENTIABLE: dict[str, str] = {
     **dict.fromkeys(("conv_blocked", "depthwise_blocked"), _PACKED),
     **dict.fromkeys(("block_channels", "unblock_channels", "lrn_blocked"), _PACKED),
     **dict.fromkeys(("conv_gathered", "gather_channels"), _PACKED),
+    "attention": "the pass fuse-attention makes it, after gradients are taken",
     "conv_winograd": "the pass use-winograd makes it, after gradients are taken",
     "matmul_panels": "panels are for inference; differentiate the product of the matrix",
     "matmul_4bit": "weights packed in 4 bits are for inference; train them unpacked",

@@ -2,6 +2,7 @@
 
 from irkit.core import IRKitError
 from irkit.graph.nodes import Op
+from irkit.graph.ops.attention import ATTENTION
 from irkit.graph.ops.blocked import BLOCKED
 from irkit.graph.ops.broadcast import BROADCAST
 from irkit.graph.ops.elementwise import ELEMENTWISE
@@ -38,6 +39,7 @@ _FAMILIES = (
     INDEXING,
     SCATTER,
     WINOGRAD,
+    ATTENTION,
 )
 OPS: dict[str, OpSpec] = {spec.name: spec for family in _FAMILIES for spec in family}
 

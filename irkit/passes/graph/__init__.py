@@ -2,7 +2,7 @@
 
 Reading order, that of the phases: inline_functions, simplify_graph; multiply_dequantized,
 fold_zero_points, pack_weights; move_transposes, fold_batch_norm, fold_scales, join_scales,
-fold_constants; pack_panels, multiply_few_rows, block_channels, use_winograd,
+fold_constants; pack_panels, multiply_few_rows, fuse_attention, block_channels, use_winograd,
 eliminate_common_nodes, eliminate_dead_nodes; outline_branches, fuse_ops, lower_to_loops,
 plan_memory.
 """
@@ -27,6 +27,9 @@ from irkit.passes.graph.fold_scales import (
 )
 from irkit.passes.graph.fold_zero_points import (
     fold_zero_points as fold_zero_points,
+)
+from irkit.passes.graph.fuse_attention import (
+    fuse_attention as fuse_attention,
 )
 from irkit.passes.graph.fuse_ops import (
     fuse_ops as fuse_ops,

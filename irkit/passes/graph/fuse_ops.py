@@ -49,20 +49,27 @@ from irkit.transform import define_pass
 # All paths end here: at the result, and at every step that is not an operator.
 _EXIT = Value("exit", TupleType(()))
 _FUSED: Attrs = (("fused", True),)
-_WITH_PROLOGUE = frozenset({"conv_blocked", "depthwise_blocked"})
+_WITH_PROLOGUE = {
+    "conv_blocked": (RANK["broadcast"], 1),
+    "depthwise_blocked": (RANK["broadcast"], 1),
+    "attention": (RANK["injective"], 3),
+}
+"""Operators whose loops compute parts of their first operands as they come to them: the kinds that
+these may be computed by, and the number of these operands."""
 
 
 @define_pass(idempotent=True, atomic=True)
 def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     """Fuse the operators of the outermost body into groups of at most ``max_ops``.
 
-    Convolutions, products and pools take elementwise epilogues, and convolutions on blocks of
-    channels prologues; injective steps join chains and reductions. Constants of one element move
+    Convolutions, products and pools take elementwise epilogues, convolutions on blocks of channels
+    prologues, and attention injective ones; injective steps join chains and reductions. Constants of one element move
     into the group; single operators stay as they are.
     """
     groups = _Groups(func, max_ops)
     for phase in ("epilogues", "prologues", "chains"):
-        for value in groups.order:
+        # Prologues from the last on: what computes one may compute another one.
+        for value in reversed(groups.order) if phase == "prologues" else groups.order:
             groups.grow(value, phase)
     groups.explain()
     return grouped(func, list(_allowed(func, groups)))
@@ -115,6 +122,7 @@ class _Groups:
         self.after = _post_dominators(uses)
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
+        self.serves: dict[Value, Value] = {}
         self.kind: dict[Value, int] = {
             value: RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
@@ -139,8 +147,8 @@ class _Groups:
         kind = self.kind[self.find(value)]
         if phase == "epilogues" and kind == RANK["complex"]:
             through, into, aligned = RANK["broadcast"], {0, 1}, True
-        elif phase == "prologues" and kind <= RANK["broadcast"] and self._takes_prologue(sink):
-            through, into, aligned = RANK["broadcast"], {RANK["complex"]}, False
+        elif phase == "prologues" and kind <= self._prologue(sink)[0]:
+            through, into, aligned = self._prologue(sink)[0], {RANK["complex"]}, False
         elif (phase == "epilogues" and kind <= RANK["broadcast"]) or (
             phase == "chains" and kind == RANK["injective"]
         ):
@@ -148,6 +156,8 @@ class _Groups:
         else:
             return
         between = self._between(value, sink)
+        if phase == "prologues":
+            between = [one for one in between if self.find(one) is not self.find(sink)]
         fits = all(
             self.kind[self.find(one)] <= through and (not aligned or _aligned(one, value))
             for one in between
@@ -155,15 +165,18 @@ class _Groups:
         fits &= self.kind[self.find(sink)] in into and (not aligned or _aligned(sink, value))
         joined = {self.find(one) for one in (value, sink, *between)}
         if phase == "prologues":
-            others = self.steps[sink].args[1:]
+            last = self.serves.get(sink, sink)
+            others = self.steps[last].args[self._prologue(sink)[1] :]
             fits &= not any(self.find(arg) in joined for arg in others if arg in self.leader)
         if fits and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
+            if phase == "prologues":
+                self.serves |= dict.fromkeys((value, *between), self.serves.get(sink, sink))
 
-    def _takes_prologue(self, value: Value) -> bool:
-        """Return True for an operator whose loops compute parts of its first operand as they come
-        to them."""
-        return self.steps[value].name in _WITH_PROLOGUE
+    def _prologue(self, value: Value) -> tuple[int, int]:
+        """Return the kinds of operators that may compute operands of an operator, or of what it is
+        computed from, where it reads them, and how many operands; no kind if none may."""
+        return _WITH_PROLOGUE.get(self.steps[self.serves.get(value, value)].name, (-1, 0))
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
         """Return the operators on paths from one to its post-dominator, up to the limit."""

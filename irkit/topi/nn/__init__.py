@@ -10,6 +10,9 @@ from irkit.topi.nn.activation import (
     relu as relu,
     softmax as softmax,
 )
+from irkit.topi.nn.attention import (
+    attention as attention,
+)
 from irkit.topi.nn.blocked import (
     block_channels as block_channels,
     conv_blocked as conv_blocked,

@@ -121,6 +121,10 @@ SPECIAL: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "where": ([IMAGE > 0, IMAGE, IMAGE[:, :1]], {}),
     "conv": ([IMAGE, floats(3, 2, 2, 2), floats(3)], {"strides": (1, 2)}),
     "matmul": ([IMAGE, IMAGE], {}),
+    "attention": (
+        [IMAGE, IMAGE, IMAGE[..., :3], IMAGE[0, 0] > 0],
+        {"scale": 0.5, "axes": (0, 2, 1, 3)},
+    ),
     "conv_integer": ([BYTES, BYTES.astype(np.int8)], {"strides": (2, 1)}),
     "matmul_4bit": ([IMAGE, BYTES[0, 0, :2], np.ones((2, 4), "f")], {"block": 2}),
     "matmul_8bit": (

@@ -257,6 +257,22 @@ def softmax(g: GraphValues, name: str) -> object:
     return g.op(name, g.clamped(x, 4.0), bound=16, sure=False, axis=axis)
 
 
+def attention(g: GraphValues, name: str) -> object:
+    """Attend with a few keys, masked or not, to values that are small enough to be mixed."""
+    x = g.floats()
+    if x.rank < 2 or as_int(x.shape[-1]) is None:
+        return None
+    x = g.clamped(x, 2.0)
+    keys, features = g.picks.pick((3, 1, 5)), g.picks.pick((2, 4, 1))
+    k = g.fresh([x.sizes[-1], keys], str(x.dtype))
+    v = g.fresh([keys, features], str(x.dtype))
+    mask = [g.fresh([keys], str(x.dtype))] if g.picks.below(2) else []
+    tile = {"rows": g.picks.below(4), "columns": g.picks.pick((0, 4, 2)), "part": g.picks.below(2)}
+    if not g.fits(*x.sizes[:-1], keys, features):
+        return None
+    return g.op(name, x, k, v, *mask, bound=v.bound, sure=False, scale=0.125, **tile)
+
+
 def reshape(g: GraphValues, name: str) -> object:
     x = g.any()
     sizes = [as_int(dim) for dim in x.shape]
@@ -358,7 +374,7 @@ Draw = Callable[[GraphValues, str], object]
 # Operators that do not keep whole numbers whole.
 ROUNDING = (
     *(*_SMOOTH, "divide", "power", "atan2", "mean"),
-    *("avg_pool", "batch_norm", "lrn", "lrn_blocked", "softmax", "log_softmax"),
+    *("avg_pool", "batch_norm", "lrn", "lrn_blocked", "softmax", "log_softmax", "attention"),
 )
 DRAWS: dict[str, Draw] = {
     **dict.fromkeys(_SMOOTH, smooth),
@@ -373,6 +389,7 @@ DRAWS: dict[str, Draw] = {
     **dict.fromkeys(("sum", "prod", "max", "min", "mean"), reduce),
     **dict.fromkeys(("argmax", "argmin"), arg),
     **dict.fromkeys(("conv_integer", "matmul_integer"), integer_product),
+    **{"attention": attention},
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
     **{"block_channels": block_channels, "unblock_channels": unblock_channels},
     **{"conv_blocked": conv_blocked, "depthwise_blocked": depthwise_blocked},

@@ -16,6 +16,7 @@ EXCUSES = {
     **dict.fromkeys(("block_channels", "unblock_channels"), "block-channels makes it"),
     **dict.fromkeys(("conv_blocked", "depthwise_blocked"), "block-channels makes it"),
     **dict.fromkeys(("conv_gathered", "gather_channels", "lrn_blocked"), "block-channels makes it"),
+    "attention": "fuse-attention makes it of the operators that Attention stands for",
     "conv_winograd": "use-winograd makes it",
     **dict.fromkeys(("matmul_panels", "matmul_quantized_panels"), "pack-panels makes it"),
     "full_like": "ConstantOfShape becomes a constant, since its shape must be known on import",

@@ -1,0 +1,196 @@
+"""Compute attention as one operator, for a tile of queries at a time.
+
+Before, with ``vector_bytes=64, fewest=8``::
+
+    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
+        scores: f32[12, 32, 32] = matmul(q, k)
+        masked: f32[12, 32, 32] = add(scores, m)
+        powers: f32[12, 32, 32] = softmax(masked, axis=-1)
+        y: f32[12, 32, 64] = matmul(powers, v)
+        t: f32[32, 12, 64] = transpose(y, axes=(1, 0, 2))
+        return t
+
+After::
+
+    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
+        t: f32[32, 12, 64] = attention(q, k, v, m, axes=(1, 0, 2), rows=8, columns=32)
+        return t
+
+The matrix of scores is never whole in memory, and what makes the operands, such as transposes of
+heads, scales or rotary embeddings, is computed where the kernel copies them into panels.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from irkit.autoschedule import Machine, attention_tile
+from irkit.core import remark
+from irkit.graph import (
+    Array,
+    GraphFunc,
+    Match,
+    OpOptions,
+    Pattern,
+    Replacement,
+    Value,
+    apply_rules,
+    attributes,
+    dtype_of_value,
+    either,
+    extents_of,
+    graph_rule,
+    hole,
+    known,
+    op,
+)
+from irkit.ir import F32, F64
+from irkit.transform import define_pass
+
+_ASSUMED = 128
+"""Queries, keys or features of a key where their number is not constant."""
+
+
+@define_pass(idempotent=True, changes_rounding=True)
+def fuse_attention(
+    func: GraphFunc,
+    *,
+    vector_bytes: int = 0,
+    machine: tuple[tuple[str, Any], ...] = (),
+    fewest: int = 8,
+) -> GraphFunc:
+    """Replace a softmax of products that is multiplied again, with its scale and its mask, by one
+    operator with the tile that is estimated to be the fastest.
+
+    Fewer queries than ``fewest`` are left as they are: their keys are read as they lie, and not
+    copied. ``vector_bytes`` is the size of a vector register in bytes; without it, nothing changes.
+    ``machine`` has other fields in which the machine differs from the generic one.
+    """
+    if not vector_bytes:
+        return func
+    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
+    tiles = _Tiles(Machine.of_settings(tuple(fields.items())), fewest)
+    rules = [
+        graph_rule("fuse-attention", _ATTENTION, tiles.fused),
+        graph_rule("tile-attention", _UNTILED, tiles.tiled, shared=True),
+        graph_rule("order-attention", op("transpose", _FUSED, name="turned"), _ordered),
+    ]
+    return apply_rules(func, "fuse-attention", rules)
+
+
+class _Tiles:
+    """Tiles of attention for a machine."""
+
+    def __init__(self, machine: Machine, fewest: int) -> None:
+        self._machine, self._fewest = machine, fewest
+
+    def fused(self, b: Replacement, m: Match) -> Value | None:
+        """Return attention in place of a second product, if it pays."""
+        axis, rank = attributes(m.op("softmax")).int("axis"), len(extents_of(m.root.var))
+        ranks = [len(extents_of(m[name])) for name in "qkv"]
+        if axis != rank - 1 or min(ranks) < 2 or not self._pays(m):
+            return None
+        options: dict[str, Any] = {**self._sizes(m), **_scale_and_fill(m)}
+        masks = [m["mask"]] if "mask" in m else []
+        return b.op("attention", m["q"], m["k"], m["v"], *masks, **options)
+
+    def tiled(self, b: Replacement, m: Match) -> Value:
+        """Return attention with a tile, where none was chosen."""
+        return b.op("attention", *m.root_op.args, **{**dict(m.root_op.attrs), **self._sizes(m)})
+
+    def _pays(self, m: Match) -> bool:
+        queries, dtype = extents_of(m["q"])[-2], dtype_of_value(m["q"])
+        if dtype not in (F32, F64) or not m.facts.uses[m.root.var]:
+            return False
+        if queries is not None and queries < self._fewest:
+            remark(
+                m.root,
+                f"{m.root.var.name}: {queries} queries are fewer than {self._fewest}: their keys "
+                "are not copied",
+            )
+            return False
+        return True
+
+    def _sizes(self, m: Match) -> dict[str, int]:
+        """Return the tile that is estimated to be the fastest; a remark says which."""
+        dtype = dtype_of_value(m["q"])
+        assert dtype is not None
+        shapes = extents_of(m["q"])[-2:], extents_of(m["k"])[-2:], extents_of(m["v"])[-2:]
+        wanted = (shapes[0][0], shapes[1][1], shapes[1][0], shapes[2][1])
+        known = tuple(_ASSUMED if each is None else max(1, each) for each in wanted)
+        bytes_of = max(4, dtype.bytes)
+        lanes = max(1, self._machine.vector_bytes // bytes_of)
+        tile = attention_tile((known[0], known[1], known[2], known[3]), lanes, self._machine)
+        part = tile.part or (_OPEN if wanted[1] is None else 0)
+        remark(
+            m.root,
+            f"{m.root.var.name}: tiles of {tile.rows} queries by {tile.columns} keys"
+            + (f", {part * tile.columns} keys with a maximum of their own" if part else ""),
+        )
+        return {"rows": tile.rows, "columns": tile.columns, "part": part}
+
+
+_OPEN = 8
+"""Panels with a maximum of their own where the number of keys is not constant."""
+
+
+def _scale_and_fill(m: Match) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if "scaled" in m:
+        factor = float(m.array("factor").reshape(()).item())
+        found["scale"] = factor if m.op("scaled").name == "multiply" else 1.0 / factor
+    if "fill" in m:
+        found["fill"] = float(m.array("fill").reshape(()).item())
+    return found
+
+
+def _ordered(b: Replacement, m: Match) -> Value | None:
+    """Return attention that stores its results in the order of a transpose that keeps rows of
+    features."""
+    axes, step = attributes(m.op("turned")).ints("axes"), m.op("attention")
+    options = attributes(step)
+    before = options.ints("axes") or tuple(range(len(axes)))
+    order = tuple(before[axis] for axis in axes)
+    if order[-1] != len(order) - 1:
+        return None
+    return b.op("attention", *step.args, **{**dict(step.attrs), "axes": order})
+
+
+def _is_number(array: Array) -> bool:
+    return array.size == 1 and bool(np.isfinite(array).all()) and bool(np.all(array != 0))
+
+
+def _is_one(array: Array) -> bool:
+    return array.size == 1
+
+
+def _is_untiled(options: OpOptions) -> bool:
+    return not options.int("rows") or not options.int("columns")
+
+
+def _scores() -> Pattern:
+    """Return the pattern of products of queries and keys, scaled and masked."""
+    plain = op("matmul", hole("q"), hole("k"))
+    factor = known("factor", _is_number)
+    scaled = either(
+        op("multiply", plain, factor, name="scaled", commutative=True),
+        op("divide", plain, factor, name="scaled"),
+        plain,
+    )
+    return either(
+        op("add", scaled, hole("mask"), commutative=True),
+        op("where", hole("mask"), scaled, known("fill", _is_one)),
+        scaled,
+    )
+
+
+_ATTENTION = op("matmul", op("softmax", _scores(), name="softmax"), hole("v"))
+_OPERANDS = (hole("q"), hole("k"), hole("v"))
+_UNTILED = either(
+    op("attention", *_OPERANDS, hole("mask"), where=_is_untiled),
+    op("attention", *_OPERANDS, where=_is_untiled),
+)
+_FUSED = either(
+    op("attention", *_OPERANDS, hole("mask"), name="attention"),
+    op("attention", *_OPERANDS, name="attention"),
+)
