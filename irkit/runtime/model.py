@@ -52,7 +52,7 @@ from irkit.runtime.packages import (
 from irkit.runtime.pool import link, num_threads
 from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.profiles.timed_calls import Addresses, TimedCalls, timed
-from irkit.runtime.quick_call import FailedRun, QuickCalls
+from irkit.runtime.quick_call import FailedRun, PreparedCall, QuickCalls
 from irkit.transform import Trace
 
 if TYPE_CHECKING:
@@ -168,6 +168,30 @@ class Model:
         else:
             return self._run_checked(inputs, out) if found is None else found
         return self._fail(status, sizes)
+
+    def prepare(
+        self, inputs: Mapping[str, NDArray[Any]], *, out: Mapping[str, Any] | None = None
+    ) -> PreparedCall:
+        """Check and run a call once, and return it to be run again on the same arrays.
+
+        Called without arguments, it reads ``inputs`` as they are by then and writes to the arrays
+        in ``out``, or to new ones that it keeps; nothing is checked or made again.
+
+        Raises: what ``run`` does; IRKitError if an array is not used in place, since it is not
+        NumPy's, contiguous, writeable and of the exact type, or if the model writes over inputs or
+        measures its sizes.
+        """
+        made = None
+        if not self.plan.state and not self.plan.measured:
+            results = self.run(inputs, out=out)
+            made = self._quick.prepared(inputs, results, self._fail)
+        if made is None:
+            raise IRKitError(
+                "this call cannot be prepared: that takes a model without state or measured sizes, "
+                "and contiguous, writeable arrays of NumPy of the exact types",
+                hint="Use run, or numpy.ascontiguousarray.",
+            )
+        return made
 
     def _run_checked(
         self, inputs: Mapping[str, ArrayLike | Cache], out: Mapping[str, Any] | None
