@@ -172,14 +172,11 @@ class Model:
     def prepare(
         self, inputs: Mapping[str, NDArray[Any]], *, out: Mapping[str, Any] | None = None
     ) -> PreparedCall:
-        """Check and run a call once, and return it to be run again on the same arrays.
+        """Check and run a call once, and return it to be run again, without arguments, on the same
+        inputs as they are by then, and to the arrays in ``out``, or to new ones that it keeps.
 
-        Called without arguments, it reads ``inputs`` as they are by then and writes to the arrays
-        in ``out``, or to new ones that it keeps; nothing is checked or made again.
-
-        Raises: what ``run`` does; IRKitError if an array is not used in place, since it is not
-        NumPy's, contiguous, writeable and of the exact type, or if the model writes over inputs or
-        measures its sizes.
+        Raises: what ``run`` does; IRKitError if an array is not contiguous, writeable, NumPy's and
+        of the exact type, or if the model writes over inputs or measures its sizes.
         """
         made = None
         if not self.plan.state and not self.plan.measured:
