@@ -24,9 +24,7 @@ _COSTS = ("latency", "near", "far", "streamed")
 
 
 @click.command("machine")
-@click.option(
-    "--measure", is_flag=True, help="Measure for about three seconds, and keep the result."
-)
+@click.option("--measure", is_flag=True, help="Measure for three seconds, and keep the result.")
 @click.option("--forget", is_flag=True, help="Delete what was measured.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs to read.")
 def machine(measure: bool, forget: bool, as_json: bool) -> None:

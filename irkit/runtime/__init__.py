@@ -63,6 +63,7 @@ from irkit.runtime.kernel import (
 )
 from irkit.runtime.model import (
     Model as Model,
+    PreparedCall as PreparedCall,
 )
 from irkit.runtime.model_arrays import (
     Cache as Cache,

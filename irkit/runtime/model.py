@@ -40,7 +40,7 @@ from irkit.runtime.packages import (
 from irkit.runtime.pool import link, num_threads
 from irkit.runtime.profiles.profile import ModelProfile
 from irkit.runtime.profiles.timed_calls import Addresses, TimedCalls, timed
-from irkit.runtime.quick_call import FailedRun, QuickCalls
+from irkit.runtime.quick_call import FailedRun, PreparedCall, QuickCalls
 from irkit.transform import Trace
 
 if TYPE_CHECKING:
@@ -160,6 +160,27 @@ class Model(ModelCalls[CallSizes]):
         else:
             return self.run_in_full(inputs, out) if found is None else found
         return self._fail(status, sizes)
+
+    def prepare(
+        self, inputs: Mapping[str, NDArray[Any]], *, out: Mapping[str, Any] | None = None
+    ) -> PreparedCall:
+        """Check and run a call once, and return it to be run again, without arguments, on the same
+        inputs as they are by then, and to the arrays in ``out``, or to new ones that it keeps.
+
+        Raises: what ``run`` does; IRKitError if an array is not contiguous, writeable, NumPy's and
+        of the exact type, or if the model writes over inputs or measures its sizes.
+        """
+        made = None
+        if not self.plan.state and not self.plan.measured:
+            results = self.run(inputs, out=out)
+            made = self._quick.prepared(inputs, results, self._fail)
+        if made is None:
+            raise IRKitError(
+                "this call cannot be prepared: that takes a model without state or measured sizes, "
+                "and contiguous, writeable arrays of NumPy of the exact types",
+                hint="Use run, or numpy.ascontiguousarray.",
+            )
+        return made
 
     def sizes_of(self, arrays: Sequence[NDArray[Any]]) -> CallSizes:
         """Return the sizes of a call with these inputs, those that the run stores among them."""

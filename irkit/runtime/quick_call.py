@@ -8,7 +8,7 @@ and what it refuses goes there: it has no messages of its own.
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_size_t
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from irkit.codegen import ExecutorPlan, TensorSpec
 from irkit.ir import array_type
 from irkit.runtime.arenas import Arenas
 from irkit.runtime.call_sizes import CallSizes, SizeProgram
-from irkit.runtime.numpy_layout import DATA
+from irkit.runtime.numpy_layout import DATA, address_of
 
 
 class FailedRun(Exception):
@@ -26,6 +26,45 @@ class FailedRun(Exception):
     def __init__(self, status: int, sizes: CallSizes) -> None:
         super().__init__(status)
         self.status, self.sizes = status, sizes
+
+
+class PreparedCall:
+    """A call of a model that was checked once, on arrays that it keeps.
+
+    Each call reads the inputs as they are now, overwrites the outputs, and returns them by name: so
+    one thread calls it at a time. ``inputs`` and ``outputs`` are the arrays; they are kept while
+    the call is, and must not be resized.
+    """
+
+    def __init__(
+        self,
+        calls: "QuickCalls",
+        inputs: Mapping[str, NDArray[Any]],
+        outputs: Mapping[str, NDArray[Any]],
+        sizes: CallSizes,
+        fail: Callable[[int, CallSizes], NoReturn],
+    ) -> None:
+        self.inputs, self.outputs = dict(inputs), dict(outputs)
+        self._sizes, self._fail = sizes, fail  # A method of the model, which it keeps alive.
+        self._run, self._arenas = calls.run, calls.arenas
+        places = (address_of(each) for each in self.inputs.values())
+        targets = (address_of(each) for each in self.outputs.values())
+        self._read, self._written = calls.input_table(*places), calls.output_table(*targets)
+        self._params_at, self._bytes = calls.params_at, sizes.arena_bytes
+        self._sizes_at = sizes.address
+
+    def __call__(self) -> dict[str, NDArray[Any]]:
+        """Compute the outputs. Raises: IRKitError and its kinds, as ``Model.run`` for a failure."""
+        arena = self._arenas.take(self._bytes)
+        try:
+            status = self._run(
+                self._read, self._written, self._params_at, arena.address, self._sizes_at
+            )
+        finally:
+            self._arenas.give_back(arena)
+        if status:
+            self._fail(status, self._sizes)
+        return self.outputs
 
 
 class QuickCalls:
@@ -43,10 +82,10 @@ class QuickCalls:
         sizes: SizeProgram,
         arenas: Arenas,
     ) -> None:
-        self._run, self._params_at, self._arenas = run, params_at, arenas
+        self.run, self.params_at, self.arenas = run, params_at, arenas
         self._inputs, self._outputs = _kinds(plan.inputs), _kinds(plan.outputs)
         self._names = [name for name, _ in self._outputs]
-        self._input_table, self._output_table = _packer(plan.inputs), _packer(plan.outputs)
+        self.input_table, self.output_table = _packer(plan.inputs), _packer(plan.outputs)
         self._sizes_of = sizes.known
         self._count = -1 if plan.state or plan.measured else len(plan.inputs)
 
@@ -85,20 +124,40 @@ class QuickCalls:
         targets: list[int] = []
         for array in results:
             targets.append(c_size_t.from_address(id(array) + DATA).value)  # noqa: PERF401 -- a comprehension is a call
-        arena = self._arenas.take(sizes.arena_bytes)
+        arena = self.arenas.take(sizes.arena_bytes)
         try:
-            status = self._run(
-                self._input_table(*places),
-                self._output_table(*targets),
-                self._params_at,
+            status = self.run(
+                self.input_table(*places),
+                self.output_table(*targets),
+                self.params_at,
                 arena.address,
                 sizes.address,
             )
         finally:
-            self._arenas.give_back(arena)
+            self.arenas.give_back(arena)
         if status:
             raise FailedRun(status, sizes)
         return dict(zip(self._names, results, strict=False))
+
+    def prepared(
+        self,
+        inputs: Mapping[str, Any],
+        out: Mapping[str, Any],
+        fail: Callable[[int, CallSizes], NoReturn],
+    ) -> PreparedCall | None:
+        """Return a call on these arrays, of shapes that were checked; None if they are not read and
+        written in place. ``fail`` raises the error of a status."""
+        arrays = {name: inputs[name] for name, _ in self._inputs if name in inputs}
+        if self._count < 0 or len(arrays) != len(self._inputs):
+            return None
+        for (_, dtype), array in zip(self._inputs, arrays.values(), strict=True):
+            if type(array) is not np.ndarray or array.dtype is not dtype or not array.flags.carray:
+                return None
+        sizes = self._sizes_of(tuple([each.shape for each in arrays.values()]))
+        places = [address_of(each) for each in arrays.values()]
+        if sizes is None or self._given(out, sizes, arrays, places) is None:
+            return None
+        return PreparedCall(self, arrays, {name: out[name] for name in self._names}, sizes, fail)
 
     def _given(
         self,

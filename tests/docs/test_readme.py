@@ -47,7 +47,7 @@ def test_every_python_example_of_the_page_on_python_runs_in_order(
     (tmp_path / "squeezenet.onnx").write_bytes((light / "light_squeezenet.onnx").read_bytes())
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {"image": np.zeros((1, 3, 224, 224), dtype=np.float32)}
-    assert run_python(ROOT / "docs" / "from-python.md", scope) == 6
+    assert run_python(ROOT / "docs" / "from-python.md", scope) == 7
     assert scope["out"].tolist() == [[2.0] * 3] * 2
     assert scope["outputs"]["softmaxout_1"].shape == (1, 1000, 1, 1)
     assert 'with block("C")' in capsys.readouterr().out

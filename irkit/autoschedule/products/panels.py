@@ -80,7 +80,7 @@ def apply_panels(sch: Schedule, product: MatrixProduct, plan: Panels) -> None:
         at = product.position_in_result()
         for each in (ref, stage):
             move_last(sch, each, at)
-    if product.panel and product.sizes[2] > 2 * _AHEAD:
+    if product.panel and plan.fetches and product.sizes[2] > 2 * _AHEAD:
         sch.prefetch(ref, product.wide.load.buffer.name, step, _AHEAD)
     # No step tests whether its row exists.
     if tiles is not None and product.sizes[0] > plan.rows and (repeated or apart):

@@ -55,7 +55,9 @@ class Panels(msgspec.Struct, frozen=True):
     ``packed`` copies the columns of a tile, ``stacked`` all rows, tile by tile. ``by_rows``
     finishes a row of tiles before the next, with all columns packed first. ``cut`` gives a last
     tile of fewer columns code of its own, without which all tiles need a mask. ``deep`` steps at a
-    time are packed and multiplied, for all rows; 0 stands for all steps. ``cycles`` is an estimate.
+    time are packed and multiplied, for all rows; 0 stands for all steps. If it ``fetches``, panels
+    that lie in memory are fetched ahead, which takes longer if they are in the second cache.
+    ``cycles`` is an estimate.
     """
 
     rows: int
@@ -66,6 +68,7 @@ class Panels(msgspec.Struct, frozen=True):
     by_rows: bool = False
     cut: bool = False
     deep: int = 0
+    fetches: bool = True
     cycles: float = 0.0
 
     @property
@@ -134,6 +137,7 @@ def panels_of(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
     # Without registers for masks, a mask takes one of the few for vectors, and stores are slow.
     masked = not machine.has_masks and not product.is_open
     panel = product.panel
+    fetches = product.wide.elements() * product.wide.load.buffer.dtype.bytes > machine.l2
     for vectors in range(1, min(_WIDEST, -(-columns // lanes)) + 1):
         if panel and panel % (vectors * lanes):
             continue
@@ -149,7 +153,9 @@ def panels_of(product: MatrixProduct, machine: Machine) -> Iterator[Panels]:
                         continue
                     cut = masked and columns % (vectors * lanes) > 0
                     cut = cut and (not packed or steps <= _MANY_STEPS)
-                    found = Panels(height, vectors, lanes, packed, stacked, by_rows, cut)
+                    found = Panels(
+                        height, vectors, lanes, packed, stacked, by_rows, cut, fetches=fetches
+                    )
                     for deep in _depths(product, machine, found):
                         plan = msgspec.structs.replace(found, deep=deep)
                         cycles = _panel_cycles(product, machine, plan, strided=strided)

@@ -13,6 +13,7 @@ from irkit.graph import InputSpec
 from irkit.runtime.model import Model
 from irkit.runtime.model_arrays import Cache
 from irkit.runtime.profiles.profile import ModelProfile
+from irkit.runtime.quick_call import PreparedCall
 from irkit.runtime.specialised.specialisation import Specialisation, checked_inputs
 from irkit.transform import Trace
 
@@ -44,6 +45,15 @@ class DeferredModel(Model):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _without_state, (type(self),), self.__getstate__()
+
+    def prepare(
+        self, inputs: Mapping[str, NDArray[Any]], *, out: Mapping[str, Any] | None = None
+    ) -> PreparedCall:
+        """Refuse: which code runs is decided at the call. Raises: IRKitError."""
+        raise IRKitError(
+            "this model is compiled at the call, so a call cannot be prepared",
+            hint="Prepare one of a specialisation: model.specialisations[0].model.prepare(...).",
+        )
 
     def save(self, path: "str | os.PathLike[str]", *, also: Sequence[Model] = ()) -> None:
         """Write a package with all that is compiled so far.
