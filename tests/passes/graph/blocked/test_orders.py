@@ -18,7 +18,7 @@ from tests.passes.graph.conv_graphs import conv_graph
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let blocks and conversions cost nothing, so that all that can be blocked is."""
+    """Make blocks and conversions cost nothing, so that all that can be blocked is."""
     monkeypatch.setattr(regions, "_BLOCKED", 1e9)
     monkeypatch.setattr(regions, "_BLOCKED_DEPTHWISE", 1e9)
     monkeypatch.setattr(regions, "_MOVED", 0.0)
