@@ -82,8 +82,26 @@ def unit(groups: int, channels: int, size: int = 5) -> GraphFunc:
 @pytest.mark.parametrize(("groups", "channels"), [(4, 24), (3, 15), (2, 10), (5, 5), (4, 136)])
 def test_a_shuffle_between_convolutions_is_an_order(groups: int, channels: int) -> None:
     func = unit(groups, channels)
-    after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    with recording(Recorder()) as recorder:
+        after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    assert any("another order of channels: nothing" in each.text for each in recorder.remarks)
     assert not {"reshape", "transpose", "take"} & set(names_of(after)[:-1])
+    assert_same(func, after)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_gate_is_brought_to_the_order_of_what_it_scales() -> None:
+    b = Builder("main")
+    x = conv(b, b.param("x", (1, 4, 6, 6)), 40, 2)
+    gate = b.op("sigmoid", conv(b, b.op("mean", x, axes=(2, 3), keepdims=True), 40))
+    func = b.finish(conv(b, b.op("multiply", x, gate), 16))
+    after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    copied = [
+        extents_of(bind.var)
+        for bind in after.body.bindings
+        if isinstance(bind.step, Op) and bind.step.name == "gather_channels"
+    ]
+    assert copied == [(1, 6, 1, 1, 8)]
     assert_same(func, after)
 
 

@@ -6,6 +6,7 @@ leaves holes in which anything may be.
 """
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
@@ -90,14 +91,14 @@ class BlockedForms:
 
     def binary(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of an operator on two tensors, scalars or constants. Tensors in different
-        orders are brought to that of the one computed last."""
+        orders are brought to that of the largest one; of several, the one computed last."""
         shape = extents_of(var)
         tensors = [arg for arg in step.args if self._is_alike(arg, shape)]
         if not tensors or any(dtype_of_value(arg) != F32 for arg in step.args):
             return None
-        last = self.order(max(tensors, key=lambda each: self._number.get(each, -1)))
+        main = self.order(max(tensors, key=self._weight))
         owns = [self.order(each) for each in tensors]
-        orders = [own if own.is_alike(last) else last for own in owns]
+        orders = [own if own.is_alike(main) else main for own in owns]
         order, waiting = shared(orders), dict(zip(tensors, orders, strict=True))
         zeros: list[Array] | None = []
         made: list[Emit] = []
@@ -130,6 +131,11 @@ class BlockedForms:
         apart = order.arranged(whole, axis=1)
         split = apart.reshape(len(whole), order.blocks, order.lanes, *whole.shape[2:])
         return np.moveaxis(split, 2, -1), np.zeros(1, np.float32)
+
+    def _weight(self, value: Value) -> tuple[int, int]:
+        """Return the size of a tensor, and when it is computed."""
+        elements = prod(extent or 1 for extent in extents_of(value))
+        return elements, self._number.get(value, -1)
 
     def _is_alike(self, value: Value, shape: tuple[int | None, ...]) -> bool:
         """Return True for a tensor with the channels of a result."""
