@@ -92,7 +92,7 @@ def test_a_shuffle_between_convolutions_is_an_order(groups: int, channels: int) 
 @pytest.mark.usefixtures("always")
 def test_a_gate_is_brought_to_the_order_of_what_it_scales() -> None:
     b = Builder("main")
-    x = conv(b, b.param("x", (1, 4, 6, 6)), 40, 2)
+    x = conv(b, b.param("x", (1, 40, 6, 6)), 40, 2)
     gate = b.op("sigmoid", conv(b, b.op("mean", x, axes=(2, 3), keepdims=True), 40))
     func = b.finish(conv(b, b.op("multiply", x, gate), 16))
     after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
