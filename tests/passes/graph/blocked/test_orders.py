@@ -24,6 +24,10 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regions, "_MOVED", 0.0)
 
 
+ONE = np.ones((5, 1, 1), np.float32)
+"""Added to channels, and to nothing else: what is beyond them stays 0."""
+
+
 def names_of(func: GraphFunc) -> list[str]:
     return [bind.step.name for bind in func.body.bindings if isinstance(bind.step, Op)]
 
@@ -166,6 +170,19 @@ def test_no_zero_is_divided_by_a_zero_where_no_channel_is() -> None:
     after = block_channels.using(lanes=4)(func)
     with np.errstate(all="ignore"):
         assert_same(func, after)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("both", [False, True])
+def test_infinities_where_no_channel_is_meet_no_filter(both: bool) -> None:
+    """A convolution would multiply them by zeros."""
+    b = Builder("main")
+    x = b.op("add", b.op("relu", conv(b, b.param("x", (1, 3, 3, 3)), 5)), b.constant(ONE))
+    made = b.op("reciprocal", x)
+    made = b.op("multiply", b.op("negative", x), made) if both else made
+    func = b.finish(conv(b, made, 4, kernel=3))
+    with np.errstate(all="ignore"):
+        assert_same(func, block_channels.using(lanes=4)(func))
 
 
 def test_convolutions_in_groups_are_chosen_by_cost_and_say_so() -> None:

@@ -196,11 +196,11 @@ class BlockedForms:
         (x,) = step.args
         order = in_order(extents_of(x)[1] or 1, self.lanes)
         kept = order.is_full or attributes(step).float("bias") > 0
-        return BlockedForm(
-            ((x, order),),
-            order if kept else order.without_zeros(),
-            lambda b, at: b.emit(Op("lrn_blocked", (at.get(b, x, order),), step.attrs), "lrn"),
-        )
+
+        def emit(b: Replacement, at: BlockedValues) -> Value:
+            return b.emit(Op("lrn_blocked", (at.get(b, x, order),), step.attrs), "lrn_blocked")
+
+        return BlockedForm(((x, order),), order if kept else order.without_zeros(), emit)
 
     def concat(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a concatenation of channels that leaves few holes. Operands with
@@ -268,7 +268,11 @@ class BlockedForms:
         which = [int(each) + count * (each < 0) for each in numbers]
         if not which or len({*which, *range(count)}) > count or len(set(which)) < len(which):
             return None
-        return BlockedForm(((x, None),), self.order(x).picked(which), lambda b, at: at.get(b, x))
+
+        def emit(b: Replacement, at: BlockedValues) -> Value:
+            return at.get(b, x)
+
+        return BlockedForm(((x, None),), self.order(x).picked(which), emit)
 
     def pad(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of padding along other axes than the channels."""
