@@ -43,7 +43,7 @@ def _batch_norm(given: tuple[Array, ...], options: OpOptions) -> Array:
     return found.astype(np.result_type(*given), copy=False)
 
 
-def _lrn_type(tensors: Tensors, options: OpOptions) -> Type:
+def _lrn_type(tensors: Tensors, options: OpOptions) -> TensorType:
     x = _channels_first(tensors)
     if options.int("size") < 1:
         raise ShapeError(f"attribute size must be at least 1, found {options.int('size')}")

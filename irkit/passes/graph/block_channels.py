@@ -20,7 +20,10 @@ After::
         y: f32[1, 4, 1, 1] = unblock_channels(y_mean, channels=4)
         return y
 
-Constant filters are packed as the loops read them. Remarks say what each choice costs.
+Constant filters are packed as the loops read them. A channel shuffle, or a ``take`` of constant
+numbers, only makes another order of channels: filters, biases and constants behind it are packed in
+that order, and convolutions in groups read their channels by a table. Remarks say what each choice
+costs.
 """
 
 from typing import Any
@@ -43,6 +46,7 @@ from irkit.passes.graph.support.blocked import (
     BlockedValues,
     Shuffles,
     is_used_plain,
+    order_of,
     unblocked,
 )
 from irkit.transform import define_pass
@@ -79,13 +83,22 @@ def _without_dead_operators(func: GraphFunc) -> GraphFunc:
 
 
 def _explain(bind: Bind, found: BlockedRegions, lanes: int) -> None:
-    """Leave a remark on a convolution: its layout, and what it costs by the formula."""
+    """Leave remarks: the layout of a convolution, with what it costs by the formula; and what an
+    order of channels saves or costs."""
     chosen, left = found.costs.get(bind.var), found.left.get(bind.var)
-    cost = chosen or left
+    cost, name = chosen or left, bind.var.name
     if cost is not None:
         where = f"in blocks of {lanes} channels" if chosen else "stays in the plain layout"
         both = f"{cost.blocked:.3g} cycles in blocks, {cost.plain:.3g} in the plain layout"
-        remark(bind, f"{bind.var.name} {where}: {both}, conversions not counted")
+        remark(bind, f"{name} {where}: {both}, conversions not counted")
+    form = found.forms.get(bind.var)
+    if form is None or not isinstance(bind.step, Op):
+        return
+    if bind.step.name == "take":
+        remark(bind, f"{name} is another order of channels: nothing is computed")
+    for arg, order in form.operands:
+        if order is not None and order != order_of(arg, found.forms, lanes):
+            remark(bind, f"{name} needs another order of the channels of {arg.name}: a copy")
 
 
 def _is_conv(bind: Bind) -> bool:

@@ -116,7 +116,7 @@ def _conv_blocked(p: _Packed) -> Iterator[str]:
     if found != wanted:
         others = sum((found - wanted).values())
         yield f"expected the filters of each of {channels} channels once; {others} are others"
-    yield from _bias(p, 2, np.arange(count))
+    yield from _bias(p, 2, np.array(range(count)))
 
 
 def _bias(p: _Packed, at: int, filters: Array) -> Iterator[str]:

@@ -11,6 +11,7 @@ from irkit.passes.graph.support.blocked.forms import (
 from irkit.passes.graph.support.blocked.operands import (
     BlockedForm as BlockedForm,
     BlockedValues as BlockedValues,
+    order_of as order_of,
     unblocked as unblocked,
 )
 from irkit.passes.graph.support.blocked.orders import (

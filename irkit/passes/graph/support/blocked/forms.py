@@ -6,6 +6,7 @@ leaves holes in which anything may be.
 """
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
@@ -90,14 +91,14 @@ class BlockedForms:
 
     def binary(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of an operator on two tensors, scalars or constants. Tensors in different
-        orders are brought to that of the one computed last."""
+        orders are brought to that of the largest one; of several, the one computed last."""
         shape = extents_of(var)
         tensors = [arg for arg in step.args if self._is_alike(arg, shape)]
         if not tensors or any(dtype_of_value(arg) != F32 for arg in step.args):
             return None
-        last = self.order(max(tensors, key=lambda each: self._number.get(each, -1)))
+        main = self.order(max(tensors, key=self._weight))
         owns = [self.order(each) for each in tensors]
-        orders = [own if own.is_alike(last) else last for own in owns]
+        orders = [own if own.is_alike(main) else main for own in owns]
         order, waiting = shared(orders), dict(zip(tensors, orders, strict=True))
         zeros: list[Array] | None = []
         made: list[Emit] = []
@@ -130,6 +131,11 @@ class BlockedForms:
         apart = order.arranged(whole, axis=1)
         split = apart.reshape(len(whole), order.blocks, order.lanes, *whole.shape[2:])
         return np.moveaxis(split, 2, -1), np.zeros(1, np.float32)
+
+    def _weight(self, value: Value) -> tuple[int, int]:
+        """Return the size of a tensor, and when it is computed."""
+        elements = prod(extent or 1 for extent in extents_of(value))
+        return elements, self._number.get(value, -1)
 
     def _is_alike(self, value: Value, shape: tuple[int | None, ...]) -> bool:
         """Return True for a tensor with the channels of a result."""
@@ -190,11 +196,11 @@ class BlockedForms:
         (x,) = step.args
         order = in_order(extents_of(x)[1] or 1, self.lanes)
         kept = order.is_full or attributes(step).float("bias") > 0
-        return BlockedForm(
-            ((x, order),),
-            order if kept else order.without_zeros(),
-            lambda b, at: b.emit(Op("lrn_blocked", (at.get(b, x, order),), step.attrs), "lrn"),
-        )
+
+        def emit(b: Replacement, at: BlockedValues) -> Value:
+            return b.emit(Op("lrn_blocked", (at.get(b, x, order),), step.attrs), "lrn_blocked")
+
+        return BlockedForm(((x, order),), order if kept else order.without_zeros(), emit)
 
     def concat(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of a concatenation of channels that leaves few holes. Operands with
@@ -262,7 +268,11 @@ class BlockedForms:
         which = [int(each) + count * (each < 0) for each in numbers]
         if not which or len({*which, *range(count)}) > count or len(set(which)) < len(which):
             return None
-        return BlockedForm(((x, None),), self.order(x).picked(which), lambda b, at: at.get(b, x))
+
+        def emit(b: Replacement, at: BlockedValues) -> Value:
+            return at.get(b, x)
+
+        return BlockedForm(((x, None),), self.order(x).picked(which), emit)
 
     def pad(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of padding along other axes than the channels."""

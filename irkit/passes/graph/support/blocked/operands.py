@@ -15,7 +15,7 @@ class BlockedForm(NamedTuple):
 
     operands: tuple[tuple[Value, ChannelOrder | None], ...]
     order: ChannelOrder
-    emit: "Emit"
+    emit: "Callable[[Replacement, BlockedValues], Value]"
 
 
 class BlockedValues:

@@ -13,10 +13,10 @@ from irkit.graph import (
     GraphFacts,
     GraphFunc,
     Op,
-    TensorType,
     Value,
     attributes,
     extents_of,
+    tensor_type,
 )
 from irkit.ir import I64
 
@@ -36,7 +36,7 @@ class Shuffles:
             if found is not None:
                 x, order, inside = found
                 numbers = np.array(order, np.int64)
-                table = Value(names(f"{bind.var.name}_order"), TensorType((len(order),), I64))
+                table = Value(names(f"{bind.var.name}_order"), tensor_type([len(order)], I64))
                 step = Op("take", (x, table), (("axis", 1),))
                 made[bind.var] = [
                     Bind(table, Constant(ArrayData(numbers)), bind.span),

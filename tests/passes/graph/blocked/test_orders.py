@@ -18,10 +18,14 @@ from tests.passes.graph.conv_graphs import conv_graph
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let blocks and conversions cost nothing, so that all that can be blocked is."""
+    """Make blocks and conversions cost nothing, so that all that can be blocked is."""
     monkeypatch.setattr(regions, "_BLOCKED", 1e9)
     monkeypatch.setattr(regions, "_BLOCKED_DEPTHWISE", 1e9)
     monkeypatch.setattr(regions, "_MOVED", 0.0)
+
+
+ONE = np.ones((5, 1, 1), np.float32)
+"""Added to channels, and to nothing else: what is beyond them stays 0."""
 
 
 def names_of(func: GraphFunc) -> list[str]:
@@ -82,8 +86,26 @@ def unit(groups: int, channels: int, size: int = 5) -> GraphFunc:
 @pytest.mark.parametrize(("groups", "channels"), [(4, 24), (3, 15), (2, 10), (5, 5), (4, 136)])
 def test_a_shuffle_between_convolutions_is_an_order(groups: int, channels: int) -> None:
     func = unit(groups, channels)
-    after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    with recording(Recorder()) as recorder:
+        after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    assert any("another order of channels: nothing" in each.text for each in recorder.remarks)
     assert not {"reshape", "transpose", "take"} & set(names_of(after)[:-1])
+    assert_same(func, after)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_gate_is_brought_to_the_order_of_what_it_scales() -> None:
+    b = Builder("main")
+    x = conv(b, b.param("x", (1, 40, 6, 6)), 40, 2)
+    gate = b.op("sigmoid", conv(b, b.op("mean", x, axes=(2, 3), keepdims=True), 40))
+    func = b.finish(conv(b, b.op("multiply", x, gate), 16))
+    after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
+    copied = [
+        extents_of(bind.var)
+        for bind in after.body.bindings
+        if isinstance(bind.step, Op) and bind.step.name == "gather_channels"
+    ]
+    assert copied == [(1, 6, 1, 1, 8)]
     assert_same(func, after)
 
 
@@ -148,6 +170,19 @@ def test_no_zero_is_divided_by_a_zero_where_no_channel_is() -> None:
     after = block_channels.using(lanes=4)(func)
     with np.errstate(all="ignore"):
         assert_same(func, after)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("both", [False, True])
+def test_infinities_where_no_channel_is_meet_no_filter(both: bool) -> None:
+    """A convolution would multiply them by zeros."""
+    b = Builder("main")
+    x = b.op("add", b.op("relu", conv(b, b.param("x", (1, 3, 3, 3)), 5)), b.constant(ONE))
+    made = b.op("reciprocal", x)
+    made = b.op("multiply", b.op("negative", x), made) if both else made
+    func = b.finish(conv(b, made, 4, kernel=3))
+    with np.errstate(all="ignore"):
+        assert_same(func, block_channels.using(lanes=4)(func))
 
 
 def test_convolutions_in_groups_are_chosen_by_cost_and_say_so() -> None:
