@@ -116,7 +116,9 @@ def test_sums_stay_in_registers_without_masks_and_scores_in_the_cache(part: int)
     sums = sums_of(scheduled)
     assert sums
     assert all(store.mask is None for store in sums)
-    sizes = [as_int(each.buffer.shape[0]) or 0 for each in walk(DEFAULT.run(scheduled), on=Allocate)]
+    sizes = [
+        as_int(each.buffer.shape[0]) or 0 for each in walk(DEFAULT.run(scheduled), on=Allocate)
+    ]
     scores = 6 * (8 * part if part else 64)
     assert max(sizes) == 64 * 16  # The values of a head.
     assert scores in sizes

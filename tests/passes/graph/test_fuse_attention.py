@@ -134,10 +134,11 @@ def test_a_remark_says_which_tile() -> None:
 def test_a_transpose_of_heads_becomes_the_order_of_results() -> None:
     b = Builder("main")
     q, k, v = (b.param(name, shape) for name, shape in zip("qkv", SHAPES, strict=True))
-    made = b.op("attention", q, k, v)
-    func = b.finish(b.op("transpose", made, axes=(1, 0, 2)), name="turned")
-    (found,) = steps(fused(func))
-    assert attributes(found).ints("axes") == (1, 0, 2)
+    q = b.op("expand_dims", q, axes=(0,))
+    made = b.op("attention", q, k, v, axes=(0, 2, 1, 3))
+    func = b.finish(b.op("transpose", made, axes=(1, 2, 0, 3)))
+    *_, found = steps(fused(func))
+    assert attributes(found).ints("axes") == (2, 1, 0, 3)
     assert attributes(found).int("rows") > 0
     assert np.allclose(results(func), results(fused(func)), rtol=1e-5, atol=1e-6)
 
