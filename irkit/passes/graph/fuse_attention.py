@@ -1,20 +1,22 @@
 """Compute attention as one operator, for a tile of queries at a time.
 
-Before, with ``vector_bytes=64, fewest=8``::
+Before, with ``vector_bytes=16``::
 
-    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
-        scores: f32[12, 32, 32] = matmul(q, k)
-        masked: f32[12, 32, 32] = add(scores, m)
-        powers: f32[12, 32, 32] = softmax(masked, axis=-1)
-        y: f32[12, 32, 64] = matmul(powers, v)
-        t: f32[32, 12, 64] = transpose(y, axes=(1, 0, 2))
-        return t
+    def main(q: f32[2, 8, 4], k: f32[2, 4, 8], v: f32[2, 8, 4], m: f32[8, 8]):
+        scores: f32[2, 8, 8] = matmul(q, k)
+        masked: f32[2, 8, 8] = add(scores, m)
+        powers: f32[2, 8, 8] = softmax(masked, axis=-1)
+        y: f32[2, 8, 4] = matmul(powers, v)
+        return y
 
 After::
 
-    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
-        t: f32[32, 12, 64] = attention(q, k, v, m, axes=(1, 0, 2), rows=8, columns=32)
-        return t
+    def main(q: f32[2, 8, 4], k: f32[2, 4, 8], v: f32[2, 8, 4], m: f32[8, 8]):
+        scores: f32[2, 8, 8] = matmul(q, k)
+        masked: f32[2, 8, 8] = add(scores, m)
+        powers: f32[2, 8, 8] = softmax(masked, axis=-1)
+        y: f32[2, 8, 4] = attention(q, k, v, m, rows=8, columns=4)
+        return y
 
 The matrix of scores is never whole in memory, and what makes the operands, such as transposes of
 heads, scales or rotary embeddings, is computed where the kernel copies them into panels.
@@ -134,7 +136,8 @@ class _Tiles:
             f"{m.root.var.name}: tiles of {tile.rows} queries by {tile.columns} keys"
             + (f", {part * tile.columns} keys with a maximum of their own" if part else ""),
         )
-        return {"rows": tile.rows, "columns": tile.columns, "part": part}
+        found = {"rows": tile.rows, "columns": tile.columns}
+        return {**found, "part": part} if part else found
 
 
 _OPEN = 4

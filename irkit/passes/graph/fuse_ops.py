@@ -44,6 +44,7 @@ from irkit.graph import (
 )
 from irkit.passes.graph.support.fusion_remarks import why_apart
 from irkit.passes.graph.support.operator_groups import RANK, OperatorGroup, grouped, words_of
+from irkit.passes.graph.support.row_steps import Rows, rows_of
 from irkit.transform import define_pass
 
 # All paths end here: at the result, and at every step that is not an operator.
@@ -67,7 +68,7 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     of one element move into the group; single operators stay as they are.
     """
     groups = _Groups(func, max_ops)
-    for phase in ("epilogues", "prologues", "chains"):
+    for phase in ("epilogues", "prologues", "chains", "rows"):
         # Prologues from the last on: what computes one may compute another one.
         for value in reversed(groups.order) if phase == "prologues" else groups.order:
             groups.grow(value, phase)
@@ -123,6 +124,7 @@ class _Groups:
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
         self.serves: dict[Value, Value] = {}
+        self.rows = {value: rows_of(step, value) for value, step in self.steps.items()}
         self.kind: dict[Value, int] = {
             value: RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
@@ -143,6 +145,9 @@ class _Groups:
         """Fuse the group of an operator with its post-dominator, if the kinds allow it."""
         sink = self.after.get(value)
         if sink is None or sink is _EXIT or self.find(sink) is self.find(value):
+            return
+        if phase == "rows":
+            self._grow_rows(value, sink)
             return
         kind = self.kind[self.find(value)]
         if phase == "epilogues" and kind == RANK["complex"]:
@@ -173,6 +178,14 @@ class _Groups:
             if phase == "prologues":
                 self.serves |= dict.fromkeys((value, *between), self.serves.get(sink, sink))
 
+    def _grow_rows(self, value: Value, sink: Value) -> None:
+        """Fuse a group with a reduction of rows and what is computed from it, row by row."""
+        joined = {self.find(one) for one in (value, sink, *self._between(value, sink))}
+        reduces = any(self.kind[one] == RANK["reduction"] for one in joined)
+        rows = _common_rows([self.rows[one] for one in joined])
+        if reduces and rows is not None and sum(self.size[one] for one in joined) <= self.max_ops:
+            self._join(joined, self.find(sink))
+
     def _prologue(self, value: Value) -> tuple[int, int]:
         """Return the kinds of operators that may compute operands of an operator, or of what it is
         computed from, where it reads them, and how many operands; no kind if none may."""
@@ -194,8 +207,10 @@ class _Groups:
             sum(self.size[one] for one in leaders),
             max(self.kind[one] for one in leaders),
         )
+        rows = _common_rows([self.rows[one] for one in leaders])
         for one in leaders:
             self.leader[one] = sink
+        self.rows[sink] = rows
         self.size[sink], self.kind[sink] = size, kind
 
     def find(self, value: Value) -> Value:
@@ -229,6 +244,15 @@ class _Groups:
         for value in self.order:
             found.setdefault(self.find(value), []).append(value)
         return list(found.values())
+
+
+def _common_rows(found: list[Rows | None]) -> Rows | None:
+    """Return the rows of groups that have as many, each of one length or one number a row."""
+    known = [each for each in found if each is not None]
+    lengths = {length for _, length in known} - {0}
+    if len(known) < len(found) or len({count for count, _ in known}) > 1 or len(lengths) > 1:
+        return None
+    return known[0][0], max(lengths, default=0)
 
 
 def _aligned(a: Value, b: Value) -> bool:

@@ -24,8 +24,8 @@ from irkit.graph import (
 from irkit.ir import BOOL
 from irkit.passes.graph import eliminate_dead_nodes, fuse_attention, fuse_ops
 from tests.draws import few_or_all
-from tests.passes.graph.attention_graphs import attention_graph
 from tests.passes.graph.programs import ops
+from tests.shared.attention_graphs import attention_graph
 
 TEXT = """\
 def main(q: f32[2, 12, 8], k: f32[2, 8, 10], v: f32[2, 10, 4], m: MASK):
