@@ -124,7 +124,6 @@ class _Groups:
         self.leader: dict[Value, Value] = {value: value for value in self.order}
         self.size: dict[Value, int] = dict.fromkeys(self.order, 1)
         self.serves: dict[Value, Value] = {}
-        self.rows = {value: rows_of(step, value) for value, step in self.steps.items()}
         self.kind: dict[Value, int] = {
             value: RANK[op_spec(step.name).kind] for value, step in self.steps.items()
         }
@@ -134,6 +133,10 @@ class _Groups:
             # In a group, it could be read after it is overwritten; a cache has a kernel of its own.
             if value in caches or (value not in written and not state.isdisjoint(step.args)):
                 self.kind[value] = RANK["opaque"]
+        self.rows = {
+            value: None if self.kind[value] == RANK["opaque"] else rows_of(step, value)
+            for value, step in self.steps.items()
+        }
 
     def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:
@@ -149,11 +152,12 @@ class _Groups:
         if phase == "rows":
             self._grow_rows(value, sink)
             return
+        if phase == "prologues":
+            self._grow_prologue(value, sink)
+            return
         kind = self.kind[self.find(value)]
         if phase == "epilogues" and kind == RANK["complex"]:
             through, into, aligned = RANK["broadcast"], {0, 1}, True
-        elif phase == "prologues" and kind <= self._prologue(sink)[0]:
-            through, into, aligned = self._prologue(sink)[0], {RANK["complex"]}, False
         elif (phase == "epilogues" and kind <= RANK["broadcast"]) or (
             phase == "chains" and kind == RANK["injective"]
         ):
@@ -161,22 +165,31 @@ class _Groups:
         else:
             return
         between = self._between(value, sink)
-        if phase == "prologues":
-            between = [one for one in between if self.find(one) is not self.find(sink)]
         fits = all(
             self.kind[self.find(one)] <= through and (not aligned or _aligned(one, value))
             for one in between
         )
         fits &= self.kind[self.find(sink)] in into and (not aligned or _aligned(sink, value))
         joined = {self.find(one) for one in (value, sink, *between)}
-        if phase == "prologues":
-            last = self.serves.get(sink, sink)
-            others = self.steps[last].args[self._prologue(sink)[1] :]
-            fits &= not any(self.find(arg) in joined for arg in others if arg in self.leader)
         if fits and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
-            if phase == "prologues":
-                self.serves |= dict.fromkeys((value, *between), self.serves.get(sink, sink))
+
+    def _grow_prologue(self, value: Value, sink: Value) -> None:
+        """Fuse a group with an operator that computes its operands where it reads them, or with
+        what is computed there already."""
+        last = self.serves.get(sink, sink)
+        highest, count = _WITH_PROLOGUE.get(self.steps[last].name, (-1, 0))
+        if self.kind[self.find(sink)] != RANK["complex"]:
+            return
+        ends = {self.find(sink)}
+        joined = {self.find(one) for one in (value, *self._between(value, sink))} - ends
+        others = [arg for arg in self.steps[last].args[count:] if arg in self.leader]
+        fits = all(self.kind[one] <= highest for one in joined)
+        fits &= not any(self.find(arg) in joined for arg in others)
+        if fits and sum(self.size[one] for one in joined | ends) <= self.max_ops:
+            members = [one for one in self.order if self.find(one) in joined]
+            self.serves |= dict.fromkeys(members, last)
+            self._join(joined | ends, self.find(sink))
 
     def _grow_rows(self, value: Value, sink: Value) -> None:
         """Fuse a group with a reduction of rows and what is computed from it, row by row."""
@@ -185,11 +198,6 @@ class _Groups:
         rows = _common_rows([self.rows[one] for one in joined])
         if reduces and rows is not None and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
-
-    def _prologue(self, value: Value) -> tuple[int, int]:
-        """Return the kinds of operators that may compute operands of an operator, or of what it is
-        computed from, where it reads them, and how many operands; no kind if none may."""
-        return _WITH_PROLOGUE.get(self.steps[self.serves.get(value, value)].name, (-1, 0))
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
         """Return the operators on paths from one to its post-dominator, up to the limit."""
