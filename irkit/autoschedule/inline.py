@@ -38,7 +38,8 @@ def inline_stages(sch: Schedule, *, kept: frozenset[str] = frozenset()) -> None:
     """Inline every stage that costs nothing or that only one pointwise stage reads, once; then,
     readers first, those that cost little where they are read.
 
-    Stages whose names are ``kept``, and those of a product between transforms or of attention, stay.
+    Stages whose names are ``kept``, and those of attention or of a product between transforms,
+    stay.
     """
     kept |= stages_of_transforms(sch) | stages_of_attention(sch)
     for block in blocks_of(sch):

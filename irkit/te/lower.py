@@ -35,8 +35,10 @@ from irkit.ir import (
     Store,
     Var,
     as_int,
+    ge,
     le,
     logical_or,
+    prove,
     seq,
 )
 from irkit.te.reduction import Reduce
@@ -143,7 +145,7 @@ def _stage(op: ComputeOp, buffers: dict[Tensor, Buffer], name: str, span: Span |
         return _with_span(_nest(op, buffers, name, _plain), span)
     whole = _nest(op, buffers, name, _update)
     extents = [axis.extent for axis in op.reduce_axis]
-    unknown = [extent for extent in extents if as_int(extent) is None]
+    unknown = [each for each in extents if as_int(each) is None and not prove(ge(each, 1))]
     if not unknown and all(as_int(extent) != 0 for extent in extents):
         return _with_span(whole, span)
     # If its reduce loops never run, the block initialises nothing, but an empty sum must be 0.

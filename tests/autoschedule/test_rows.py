@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from irkit import te, topi
 from irkit.autoschedule import Machine, auto_schedule
 from irkit.core import Target, walk
-from irkit.ir import Allocate, Block, For, PrimFunc, as_dtype, interpret, verify
+from irkit.ir import Allocate, Block, For, PrimFunc, as_dtype, as_int, interpret, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import compile_functions
 from irkit.schedule import BlockRef, Schedule
@@ -144,3 +144,26 @@ def test_rows_of_any_length_are_reduced(vector_bytes: int, size: tuple[int, int]
     found = np.ones(size[0], np.float32)
     compile_functions({"main": DEFAULT.run(func)}, Target())["main"](given, found)
     np.testing.assert_array_equal(found, given.sum(1))
+
+
+@pytest.mark.parametrize("shape", [(7, 40), (1, 7, 40), (7, 1, 40), (1, 3, 1, 40)])
+def test_a_layer_norm_keeps_one_row_whatever_axes_of_one_element_there_are(
+    shape: tuple[int, ...],
+) -> None:
+    x, w = te.placeholder(shape, name="x"), te.placeholder(shape[-1:], name="w")
+    last = (len(shape) - 1,)
+    centred = topi.subtract(x, topi.mean(x, last, True))
+    variance = topi.mean(topi.multiply(centred, centred), last, True)
+    y = topi.multiply(topi.divide(centred, topi.add(variance, 1.0)), w)
+    scheduled = auto_schedule(te.create_prim_func([x, w, y]))
+    assert verify(scheduled) == []
+    made = walk(DEFAULT.run(scheduled), on=Allocate)
+    assert max(as_int(each.buffer.shape[0]) or 0 for each in made) <= 64
+    rng = np.random.default_rng(0)
+    given = [rng.standard_normal(shape).astype("f"), rng.standard_normal(shape[-1]).astype("f")]
+    found = np.zeros(shape, np.float32)
+    compile_functions({"main": DEFAULT.run(scheduled)}, Target())["main"](*given, found)
+    exact = given[0].astype(np.float64)
+    exact = exact - exact.mean(-1, keepdims=True)
+    exact = exact / (np.square(exact).mean(-1, keepdims=True) + 1) * given[1]
+    assert np.allclose(found, exact, rtol=1e-5, atol=1e-6)

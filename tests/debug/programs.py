@@ -15,11 +15,11 @@ from irkit.phases import DEFAULT, GRAPH
 from irkit.phases.bounds_checks import with_bounds_checks
 from irkit.transform import IR, AnyPass, Pipeline
 from tests.graph.graphs import random_graph
-from tests.passes.graph.aimed_graphs import AIMED_GRAPHS, constant_products
-from tests.passes.graph.attention_graphs import attention_graph
 from tests.passes.graph.conv_graphs import conv_graph, tiled_graph
 from tests.passes.graph.programs import CALLS, NESTED
 from tests.passes.loop.kernels import kernel
+from tests.shared.aimed_graphs import AIMED_GRAPHS, constant_products
+from tests.shared.attention_graphs import attention_graph
 
 CHOSEN = (
     "MATMUL",

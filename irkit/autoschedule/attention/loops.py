@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from irkit.autoschedule.attention.recognise import (
+    AttentionParts,
     AttentionStages,
-    Parts,
     attention_of,
     row_and_feature,
 )
@@ -154,7 +154,7 @@ class _Plan:
         for each in (found.queries, found.keys, found.values, found.powers):
             vectorize_last(sch, sch.get(BlockRef(each.name)), self.machine)
 
-    def _join_parts(self, parts: Parts) -> None:
+    def _join_parts(self, parts: AttentionParts) -> None:
         """Add up the parts of a tile in registers."""
         sch, ref = self.sch, BlockRef(parts.joined.name)
         *_, row, _, line, step = sch.get_loops(ref)

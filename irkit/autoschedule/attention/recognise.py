@@ -18,7 +18,7 @@ _INSIDE = 4
 """Axes of the scores: tiles of rows, parts, rows of a tile, columns; others are before them."""
 
 
-class Parts(NamedTuple):
+class AttentionParts(NamedTuple):
     """What puts the parts of a row together."""
 
     best: Block
@@ -39,7 +39,7 @@ class AttentionStages(NamedTuple):
     powers: Block
     total: Block
     mixed: Block
-    parts: Parts | None
+    parts: AttentionParts | None
     finish: Block
 
     @property
@@ -111,7 +111,7 @@ def row_and_feature(found: AttentionStages) -> tuple[Axis, Axis] | None:
     return row[0], feature[0]
 
 
-def _parts(sch: Schedule, top: Block, total: Block, mixed: Block) -> Parts | None:
+def _parts(sch: Schedule, top: Block, total: Block, mixed: Block) -> AttentionParts | None:
     bests, weights = _apart(_readers(sch, top))
     if len(bests) != 1 or not _reduces(bests[0], Max):
         return None
@@ -119,7 +119,7 @@ def _parts(sch: Schedule, top: Block, total: Block, mixed: Block) -> Parts | Non
     sums = [_readers(sch, each) for each in (total, mixed)]
     if len(found) != 1 or any(len(each) != 1 or not _reduces(each[0], Add) for each in sums):
         return None
-    return Parts(bests[0], found[0], sums[0][0], sums[1][0])
+    return AttentionParts(bests[0], found[0], sums[0][0], sums[1][0])
 
 
 def _operands(block: Block) -> tuple[Load, Load] | None:

@@ -6,8 +6,6 @@ from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.transforms import register_rows, step_cycles
 
 _VECTORS = (1, 2, 4)
-
-
 _START = 30
 """Cycles to begin and end a tile of sums, beside storing it."""
 _POWER = 12
@@ -26,9 +24,7 @@ class AttentionTile(msgspec.Struct, frozen=True):
     cycles: float = 0.0
 
 
-def attention_tile(
-    sizes: tuple[int, int, int, int], lanes: int, machine: Machine
-) -> AttentionTile:
+def attention_tile(sizes: tuple[int, int, int, int], lanes: int, machine: Machine) -> AttentionTile:
     """Return the tile of the fewest estimated cycles for so many queries, keys, and features of a
     key and of a value."""
     found = [_tile(sizes, vectors, lanes, machine) for vectors in _VECTORS]

@@ -1,13 +1,11 @@
 """Compute all that one row of a result needs while the row is in the cache."""
 
-import math
-
 from irkit.autoschedule.machine import Machine
 from irkit.autoschedule.pointwise import vectorize_last
 from irkit.autoschedule.rows.lanes import reduce_in_lanes, row_axis_of
 from irkit.autoschedule.structure import blocks_of, spatial_axes
 from irkit.core import ScheduleError
-from irkit.ir import Block, as_int
+from irkit.ir import Block, Interval, Var, as_int, bounds, is_const, simplify
 from irkit.schedule import BlockRef, LoopRef, Schedule
 
 _MOST_HOSTS = 4
@@ -35,7 +33,11 @@ def _join_row(sch: Schedule, ref: BlockRef) -> LoopRef | None:
     rank = len([axis for axis in spatial_axes(sch.get(ref)) if as_int(axis.extent) != 1])
     users = _users(sch, ref)
     for host in [each for each in reversed(blocks_of(sch)) if each.name in users][:_MOST_HOSTS]:
-        loops = sch.get_loops(BlockRef(host.name))[:rank]
+        loops = [
+            loop
+            for loop in sch.get_loops(BlockRef(host.name))
+            if not is_const(sch.loop(loop).end, 1)
+        ][:rank]
         if host.init is not None or not loops or len(loops) < rank:
             continue
         trial = Schedule(sch.func, check="off")
@@ -98,7 +100,14 @@ def _next(sch: Schedule, row: LoopRef, left: set[str]) -> BlockRef | None:
 
 
 def _points(sch: Schedule, ref: BlockRef) -> Points:
-    extents = [sch.loop(loop).end for loop in sch.get_loops(ref)]
-    known = [size for each in extents if (size := as_int(each)) is not None]
-    others = sorted(str(each) for each in extents if as_int(each) is None)
-    return math.prod(known), tuple(others)
+    total, others, ranges = 1, list[str](), dict[Var, Interval]()
+    for each in (sch.loop(loop) for loop in sch.get_loops(ref)):
+        extent = bounds(simplify(each.end - each.begin), ranges)
+        if extent.high is None or extent.low != extent.high:
+            others.append(str(each.end))
+            continue
+        size = extent.high
+        total *= size
+        if is_const(each.begin, 0):  # Where a loop runs once, its variable is known.
+            ranges[each.var] = Interval(0, size - 1)
+    return total, tuple(sorted(others))

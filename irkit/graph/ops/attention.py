@@ -58,14 +58,15 @@ def _type(tensors: Tensors, options: OpOptions) -> Type:
 def _attention(given: tuple[Array, ...], options: OpOptions) -> Array:
     """Compute the whole matrix of scores, in f32 for 16-bit floats."""
     q, k, v, *mask = given
-    scores = widened(q) @ widened(k) * widened(q).dtype.type(options.float("scale"))
+    scale = widened(q).dtype.type(options.float("scale"))
+    scores: Array = widened(q) @ widened(k) * scale
     for each in mask:
         if each.dtype == np.bool_:
             scores = np.where(each, scores, scores.dtype.type(options.float("fill")))
         else:
             scores = scores + widened(each)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
-    found = powers / powers.sum(axis=-1, keepdims=True) @ widened(v)
+    found: Array = powers / powers.sum(axis=-1, keepdims=True) @ widened(v)
     axes = options.ints("axes")
     found = found.transpose(axes) if axes else found
     return np.ascontiguousarray(found).astype(q.dtype, copy=False)

@@ -1,20 +1,22 @@
 """Compute attention as one operator, for a tile of queries at a time.
 
-Before, with ``vector_bytes=64, fewest=8``::
+Before, with ``vector_bytes=16``::
 
-    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
-        scores: f32[12, 32, 32] = matmul(q, k)
-        masked: f32[12, 32, 32] = add(scores, m)
-        powers: f32[12, 32, 32] = softmax(masked, axis=-1)
-        y: f32[12, 32, 64] = matmul(powers, v)
-        t: f32[32, 12, 64] = transpose(y, axes=(1, 0, 2))
-        return t
+    def main(q: f32[2, 8, 4], k: f32[2, 4, 8], v: f32[2, 8, 4], m: f32[8, 8]):
+        scores: f32[2, 8, 8] = matmul(q, k)
+        masked: f32[2, 8, 8] = add(scores, m)
+        powers: f32[2, 8, 8] = softmax(masked, axis=-1)
+        y: f32[2, 8, 4] = matmul(powers, v)
+        return y
 
 After::
 
-    def main(q: f32[12, 32, 64], k: f32[12, 64, 32], v: f32[12, 32, 64], m: f32[32, 32]):
-        t: f32[32, 12, 64] = attention(q, k, v, m, axes=(1, 0, 2), rows=8, columns=32)
-        return t
+    def main(q: f32[2, 8, 4], k: f32[2, 4, 8], v: f32[2, 8, 4], m: f32[8, 8]):
+        scores: f32[2, 8, 8] = matmul(q, k)
+        masked: f32[2, 8, 8] = add(scores, m)
+        powers: f32[2, 8, 8] = softmax(masked, axis=-1)
+        y: f32[2, 8, 4] = attention(q, k, v, m, rows=8, columns=4)
+        return y
 
 The matrix of scores is never whole in memory, and what makes the operands, such as transposes of
 heads, scales or rotary embeddings, is computed where the kernel copies them into panels.
@@ -33,6 +35,7 @@ from irkit.graph import (
     OpOptions,
     Pattern,
     Replacement,
+    TensorType,
     Value,
     apply_rules,
     attributes,
@@ -43,6 +46,7 @@ from irkit.graph import (
     hole,
     known,
     op,
+    same_extent,
 )
 from irkit.ir import F32, F64
 from irkit.transform import define_pass
@@ -62,9 +66,10 @@ def fuse_attention(
     """Replace a softmax of products that is multiplied again, with its scale and its mask, by one
     operator with the tile that is estimated to be the fastest.
 
-    Fewer queries than ``fewest`` are left as they are: their keys are read as they lie, and not
-    copied. ``vector_bytes`` is the size of a vector register in bytes; without it, nothing changes.
-    ``machine`` has other fields in which the machine differs from the generic one.
+    Fewer queries than ``fewest``, or any number of them for another number of keys, are left as
+    they are: their keys are read as they lie, and not copied. ``vector_bytes`` is the size of a
+    vector register in bytes; without it, nothing changes. ``machine`` has other fields in which the
+    machine differs from the generic one.
     """
     if not vector_bytes:
         return func
@@ -96,11 +101,15 @@ class _Tiles:
 
     def tiled(self, b: Replacement, m: Match) -> Value:
         """Return attention with a tile, where none was chosen."""
-        return b.op("attention", *m.root_op.args, **{**dict(m.root_op.attrs), **self._sizes(m)})
+        options: dict[str, Any] = {**dict(m.root_op.attrs), **self._sizes(m)}
+        return b.op("attention", *m.root_op.args, **options)
 
     def _pays(self, m: Match) -> bool:
         queries, dtype = extents_of(m["q"])[-2], dtype_of_value(m["q"])
         if dtype not in (F32, F64) or not m.facts.uses[m.root.var]:
+            return False
+        if queries is None and not _has_a_query_for_each_key(m):
+            remark(m.root, f"{m.root.var.name}: there may be few queries for many keys")
             return False
         if queries is not None and queries < self._fewest:
             remark(
@@ -127,10 +136,11 @@ class _Tiles:
             f"{m.root.var.name}: tiles of {tile.rows} queries by {tile.columns} keys"
             + (f", {part * tile.columns} keys with a maximum of their own" if part else ""),
         )
-        return {"rows": tile.rows, "columns": tile.columns, "part": part}
+        found = {"rows": tile.rows, "columns": tile.columns}
+        return {**found, "part": part} if part else found
 
 
-_OPEN = 8
+_OPEN = 4
 """Panels with a maximum of their own where the number of keys is not constant."""
 
 
@@ -153,7 +163,16 @@ def _ordered(b: Replacement, m: Match) -> Value | None:
     order = tuple(before[axis] for axis in axes)
     if order[-1] != len(order) - 1:
         return None
-    return b.op("attention", *step.args, **{**dict(step.attrs), "axes": order})
+    changed: dict[str, Any] = {**dict(step.attrs), "axes": order}
+    return b.op("attention", *step.args, **changed)
+
+
+def _has_a_query_for_each_key(m: Match) -> bool:
+    """Return True if queries and keys are as many, whatever their number."""
+    q, k = m["q"].type, m["k"].type
+    assert isinstance(q, TensorType)
+    assert isinstance(k, TensorType)
+    return same_extent(q.shape[-2], k.shape[-1])
 
 
 def _is_number(array: Array) -> bool:

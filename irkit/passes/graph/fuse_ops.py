@@ -44,6 +44,7 @@ from irkit.graph import (
 )
 from irkit.passes.graph.support.fusion_remarks import why_apart
 from irkit.passes.graph.support.operator_groups import RANK, OperatorGroup, grouped, words_of
+from irkit.passes.graph.support.row_steps import Rows, rows_of
 from irkit.transform import define_pass
 
 # All paths end here: at the result, and at every step that is not an operator.
@@ -63,11 +64,11 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     """Fuse the operators of the outermost body into groups of at most ``max_ops``.
 
     Convolutions, products and pools take elementwise epilogues, convolutions on blocks of channels
-    prologues, and attention injective ones; injective steps join chains and reductions. Constants of one element move
-    into the group; single operators stay as they are.
+    prologues, and attention injective ones; injective steps join chains and reductions. Constants
+    of one element move into the group; single operators stay as they are.
     """
     groups = _Groups(func, max_ops)
-    for phase in ("epilogues", "prologues", "chains"):
+    for phase in ("epilogues", "prologues", "chains", "rows"):
         # Prologues from the last on: what computes one may compute another one.
         for value in reversed(groups.order) if phase == "prologues" else groups.order:
             groups.grow(value, phase)
@@ -132,6 +133,10 @@ class _Groups:
             # In a group, it could be read after it is overwritten; a cache has a kernel of its own.
             if value in caches or (value not in written and not state.isdisjoint(step.args)):
                 self.kind[value] = RANK["opaque"]
+        self.rows = {
+            value: None if self.kind[value] == RANK["opaque"] else rows_of(step, value)
+            for value, step in self.steps.items()
+        }
 
     def _use(self, uses: list[tuple[Value, Value]], value: Value, user: Value) -> None:
         if value in self.steps:
@@ -144,11 +149,15 @@ class _Groups:
         sink = self.after.get(value)
         if sink is None or sink is _EXIT or self.find(sink) is self.find(value):
             return
+        if phase == "rows":
+            self._grow_rows(value, sink)
+            return
+        if phase == "prologues":
+            self._grow_prologue(value, sink)
+            return
         kind = self.kind[self.find(value)]
         if phase == "epilogues" and kind == RANK["complex"]:
             through, into, aligned = RANK["broadcast"], {0, 1}, True
-        elif phase == "prologues" and kind <= self._prologue(sink)[0]:
-            through, into, aligned = self._prologue(sink)[0], {RANK["complex"]}, False
         elif (phase == "epilogues" and kind <= RANK["broadcast"]) or (
             phase == "chains" and kind == RANK["injective"]
         ):
@@ -156,27 +165,39 @@ class _Groups:
         else:
             return
         between = self._between(value, sink)
-        if phase == "prologues":
-            between = [one for one in between if self.find(one) is not self.find(sink)]
         fits = all(
             self.kind[self.find(one)] <= through and (not aligned or _aligned(one, value))
             for one in between
         )
         fits &= self.kind[self.find(sink)] in into and (not aligned or _aligned(sink, value))
         joined = {self.find(one) for one in (value, sink, *between)}
-        if phase == "prologues":
-            last = self.serves.get(sink, sink)
-            others = self.steps[last].args[self._prologue(sink)[1] :]
-            fits &= not any(self.find(arg) in joined for arg in others if arg in self.leader)
         if fits and sum(self.size[one] for one in joined) <= self.max_ops:
             self._join(joined, self.find(sink))
-            if phase == "prologues":
-                self.serves |= dict.fromkeys((value, *between), self.serves.get(sink, sink))
 
-    def _prologue(self, value: Value) -> tuple[int, int]:
-        """Return the kinds of operators that may compute operands of an operator, or of what it is
-        computed from, where it reads them, and how many operands; no kind if none may."""
-        return _WITH_PROLOGUE.get(self.steps[self.serves.get(value, value)].name, (-1, 0))
+    def _grow_prologue(self, value: Value, sink: Value) -> None:
+        """Fuse a group with an operator that computes its operands where it reads them, or with
+        what is computed there already."""
+        last = self.serves.get(sink, sink)
+        highest, count = _WITH_PROLOGUE.get(self.steps[last].name, (-1, 0))
+        if self.kind[self.find(sink)] != RANK["complex"]:
+            return
+        ends = {self.find(sink)}
+        joined = {self.find(one) for one in (value, *self._between(value, sink))} - ends
+        others = [arg for arg in self.steps[last].args[count:] if arg in self.leader]
+        fits = all(self.kind[one] <= highest for one in joined)
+        fits &= not any(self.find(arg) in joined for arg in others)
+        if fits and sum(self.size[one] for one in joined | ends) <= self.max_ops:
+            members = [one for one in self.order if self.find(one) in joined]
+            self.serves |= dict.fromkeys(members, last)
+            self._join(joined | ends, self.find(sink))
+
+    def _grow_rows(self, value: Value, sink: Value) -> None:
+        """Fuse a group with a reduction of rows and what is computed from it, row by row."""
+        joined = {self.find(one) for one in (value, sink, *self._between(value, sink))}
+        reduces = any(self.kind[one] == RANK["reduction"] for one in joined)
+        rows = _common_rows([self.rows[one] for one in joined])
+        if reduces and rows is not None and sum(self.size[one] for one in joined) <= self.max_ops:
+            self._join(joined, self.find(sink))
 
     def _between(self, value: Value, sink: Value) -> list[Value]:
         """Return the operators on paths from one to its post-dominator, up to the limit."""
@@ -194,8 +215,10 @@ class _Groups:
             sum(self.size[one] for one in leaders),
             max(self.kind[one] for one in leaders),
         )
+        rows = _common_rows([self.rows[one] for one in leaders])
         for one in leaders:
             self.leader[one] = sink
+        self.rows[sink] = rows
         self.size[sink], self.kind[sink] = size, kind
 
     def find(self, value: Value) -> Value:
@@ -229,6 +252,15 @@ class _Groups:
         for value in self.order:
             found.setdefault(self.find(value), []).append(value)
         return list(found.values())
+
+
+def _common_rows(found: list[Rows | None]) -> Rows | None:
+    """Return the rows of groups that have as many, each of one length or one number a row."""
+    known = [each for each in found if each is not None]
+    lengths = {length for _, length in known} - {0}
+    if len(known) < len(found) or len({count for count, _ in known}) > 1 or len(lengths) > 1:
+        return None
+    return known[0][0], max(lengths, default=0)
 
 
 def _aligned(a: Value, b: Value) -> bool:

@@ -13,6 +13,7 @@ from irkit.topi.extents import (
     check_equal,
     check_rank,
     extents,
+    larger,
     plus,
     times,
 )
@@ -44,102 +45,105 @@ def attention(
     """
     for each in (q, k, v):
         check_rank(each, 2, "attention", at_least=True)
-    check_equal(extents(q)[-1], extents(k)[-2], "attention: the last axis of q and that of k before")
-    check_equal(extents(k)[-1], extents(v)[-2], "attention: the last axis of k and that of v before")
+    check_equal(
+        extents(q)[-1], extents(k)[-2], "attention: the last axis of q and that of k before"
+    )
+    check_equal(
+        extents(k)[-1], extents(v)[-2], "attention: the last axis of k and that of v before"
+    )
     if min(rows, columns) < 1 or part < 0:
         raise ShapeError(
             f"attention: rows and columns must be at least 1 and part at least 0, found {rows}, "
             f"{columns} and {part}",
             span=user_span("attention"),
         )
-    lead = [q.shape[:-2], k.shape[:-2], v.shape[:-2]]
-    if mask is not None:
-        lead.append(mask.shape[:-2])
-    return _Attention(q, k, v, mask, broadcast_shape(lead, "attention"), rows, columns, part).result(
-        scale, fill, axes
-    )
+    operands = (q, k, v) if mask is None else (q, k, v, mask)
+    batch = broadcast_shape([each.shape[:-2] for each in operands], "attention")
+    stages = _Attention(operands, batch, (rows, columns, part))
+    return stages.result(scale, fill, axes)
 
 
 class _Attention:
-    """The stages, and the sizes that they share."""
+    """The stages, and the sizes that they share.
+
+    Scores have the axes [batch..., tile, part, row of the tile, key of the part].
+    """
 
     def __init__(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        mask: Tensor | None,
-        batch: tuple[Expr, ...],
-        rows: int,
-        columns: int,
-        part: int,
+        self, operands: Sequence[Tensor], batch: tuple[Expr, ...], tile: tuple[int, int, int]
     ) -> None:
-        self.q, self.k, self.v, self.mask, self.batch = q, k, v, mask, batch
-        self.rows, self.columns = rows, columns
-        self.wide = accumulator(q.dtype)
-        self.count, self.inner = extents(q)[-2:]
-        self.keys, self.features = extents(v)[-2:]
-        self.tiles = ceil_divide(self.count, rows)
-        panels = ceil_divide(self.keys, columns)
+        self.q, self.k, self.v, *mask = operands
+        self.mask, self.batch = mask[0] if mask else None, batch
+        self.rows, self.columns, part = tile
+        self.wide = accumulator(self.q.dtype)
+        self.count, self.inner = extents(self.q)[-2:]
+        self.keys, self.features = extents(self.v)[-2:]
+        self.tiles = ceil_divide(self.count, self.rows)
+        panels = ceil_divide(self.keys, self.columns)
         self.is_whole = part == 0 or (isinstance(panels, int) and panels <= part)
-        self.parts: Dim = 1 if self.is_whole else ceil_divide(panels, part)
-        self.length: Dim = times(panels if self.is_whole else part, columns)
+        # At least one part, so that no maximum is of nothing.
+        self.parts: Dim = 1 if self.is_whole else larger(ceil_divide(panels, part), 1)
+        self.length: Dim = times(panels if self.is_whole else part, self.columns)
+        self.across = ceil_divide(self.features, self.columns)
 
     def result(self, scale: float, fill: float, axes: Sequence[int]) -> Tensor:
-        top, powers = self._powers(self._scores(scale, fill))
+        scores = self._scores(scale, fill)
+        top, powers = self._powers(scores)
         total, mixed = self._sums(powers)
-        rank = len(self.batch)
         if not self.is_whole:
             total, mixed = self._together(top, total, mixed)
+        rank = len(self.batch)
+        order = tuple(axes) or tuple(range(rank + 2))
+        back = [order.index(axis) for axis in range(rank + 2)]
 
         def at(*own: IterVar) -> Expr:
-            *b, row, feature = own
+            *b, row, feature = (own[axis] for axis in back)
             tile, place = (row, 0) if self.rows == 1 else (row // self.rows, row % self.rows)
-            lead = (*b, tile, place) if not self.is_whole else (*b, tile, 0, place)
-            panel, lane = feature // self.columns, feature % self.columns
-            return ir.cast(mixed(*lead, panel, lane) / total(*lead), self.q.dtype)
+            lead = (*b, tile, 0, place) if self.is_whole else (*b, tile, place)
+            value = mixed(*lead, feature // self.columns, feature % self.columns) / total(*lead)
+            found = ir.cast(value, self.q.dtype)
+            if isinstance(self.keys, int) and self.keys > 0:
+                return found
+            return ir.select(ir.gt(self.keys, 0), found, ir.const(0, self.q.dtype))
 
-        order = tuple(axes) or tuple(range(rank + 2))
         whole = (*self.batch, self.q.shape[-2], self.v.shape[-1])
-        back = [order.index(axis) for axis in range(rank + 2)]
-        shape = [whole[axis] for axis in order]
-        return compute(shape, lambda *i: at(*(i[axis] for axis in back)), "attention")
+        return compute([whole[axis] for axis in order], at, "attention", tag="broadcast")
 
     def _scores(self, scale: float, fill: float) -> Tensor:
-        """Return the scores of a tile, scaled and masked; those beyond the last key vanish."""
+        """Return the scores, scaled and masked; those beyond the last key vanish."""
         queries, keys = self._queries(), self._keys()
         step = reduce_axis((0, self.inner), name="rd")
         shape = (*self.batch, self.tiles, self.parts, self.rows, self.length)
 
         def product(*own: IterVar) -> Expr:
             *b, t, g, i, j = own
-            at = j if self.is_whole else g * self.length + j
-            factor = keys(*b, at // self.columns, step, at % self.columns)
+            key = self._key(g, j)
+            factor = keys(*b, key // self.columns, step, key % self.columns)
             return te.sum(queries(*b, t, i, step) * factor, axis=step)
 
         plain = compute(shape, product, "attention_scores", tag="complex")
 
         def masked(*own: IterVar) -> Expr:
             *b, t, g, i, j = own
-            value = plain(*own)
-            if scale != 1.0:
-                value = value * scale
-            at = j if self.is_whole else g * self.length + j
-            inside = self._inside(at)
+            value, key = plain(*own), self._key(g, j)
+            value = value if scale == 1.0 else value * scale
             if self.mask is not None:
-                row = self._row(t, i)
-                given = self._given(self.mask, (*b, row, at))
+                given = self._read_mask(self.mask, (*b, self._row(t, i), key))
                 if self.mask.dtype.is_bool:
                     value = ir.select(given, value, ir.const(fill, self.wide))
                 else:
                     value = value + ir.cast(given, self.wide)
-            return value if inside is None else ir.if_then_else(inside, value, te.least(self.wide))
+            tests = self._beyond(key, self.keys, times(self.parts, self.length))
+            return _where(tests, value, te.least(self.wide))
 
         return compute(shape, masked, "attention_masked", tag="broadcast")
 
-    def _given(self, mask: Tensor, at: Sequence[Expr]) -> Expr:
+    def _read_mask(self, mask: Tensor, at: Sequence[Expr]) -> Expr:
         shape = (*self.batch, self.q.shape[-2], self.k.shape[-1])
-        return broadcast_read(mask, shape[len(shape) - mask.ndim :], tuple(at[len(at) - mask.ndim :]))
+        return broadcast_read(mask, shape[len(shape) - mask.ndim :], at[len(at) - mask.ndim :])
+
+    def _key(self, part: Expr, place: Expr) -> Expr:
+        return place if self.is_whole else part * self.length + place
 
     def _row(self, tile: Expr, place: Expr) -> Expr:
         """Return a row of a tile: rows beyond the last are the last once more."""
@@ -148,12 +152,10 @@ class _Attention:
             return row
         return ir.minimum(row, plus(self.count, -1))
 
-    def _inside(self, key: Expr) -> Expr | None:
-        """Return the condition that a key exists; None if all do."""
-        room = times(self.parts, self.length)
-        if isinstance(self.keys, int) and self.keys == room:
-            return None
-        return ir.lt(key, self.keys)
+    def _beyond(self, index: Expr, end: Dim, room: Dim) -> list[Expr]:
+        """Return the condition under which an index exists, if not all in the room do."""
+        fills = isinstance(end, int) and end == room
+        return [] if fills else [ir.lt(index, end)]
 
     def _queries(self) -> Tensor:
         def at(*own: IterVar) -> Expr:
@@ -161,94 +163,105 @@ class _Attention:
             value = broadcast_matrix(self.q, self.batch, tuple(b), [self._row(t, i), d])
             return ir.cast(value, self.wide)
 
-        return compute((*self.batch, self.tiles, self.rows, self.inner), at, "attention_queries")
+        shape = (*self.batch, self.tiles, self.rows, self.inner)
+        return compute(shape, at, "attention_queries", tag="injective")
 
     def _keys(self) -> Tensor:
+        room = times(self.parts, self.length)
+
         def at(*own: IterVar) -> Expr:
             *b, p, d, lane = own
             key = p * self.columns + lane
-            value = ir.cast(broadcast_matrix(self.k, self.batch, tuple(b), [d, key]), self.wide)
-            inside = self._inside(key)
-            return value if inside is None else ir.if_then_else(inside, value, ir.const(0, self.wide))
+            value = broadcast_matrix(self.k, self.batch, tuple(b), [d, key])
+            return _where(self._beyond(key, self.keys, room), ir.cast(value, self.wide))
 
-        panels = times(self.parts, self.length) // self.columns
-        return compute((*self.batch, panels, self.inner, self.columns), at, "attention_keys")
+        shape = (*self.batch, room // self.columns, self.inner, self.columns)
+        return compute(shape, at, "attention_keys", tag="injective")
 
     def _values(self) -> Tensor:
-        panels = ceil_divide(self.features, self.columns)
         room = self.keys if self.is_whole else times(self.parts, self.length)
 
         def at(*own: IterVar) -> Expr:
             *b, c, key, lane = own
             feature = c * self.columns + lane
-            value = ir.cast(broadcast_matrix(self.v, self.batch, tuple(b), [key, feature]), self.wide)
-            tests = []
-            if not (isinstance(self.features, int) and self.features % self.columns == 0):
-                tests.append(ir.lt(feature, self.features))
-            if not self.is_whole and (inside := self._inside(key)) is not None:
-                tests.append(inside)
-            zero = ir.const(0, self.wide)
-            return ir.if_then_else(ir.logical_and(*tests), value, zero) if tests else value
+            tests = self._beyond(feature, self.features, times(self.across, self.columns))
+            tests += [] if self.is_whole else self._beyond(key, self.keys, room)
+            value = broadcast_matrix(self.v, self.batch, tuple(b), [key, feature])
+            return _where(tests, ir.cast(value, self.wide))
 
-        return compute((*self.batch, panels, room, self.columns), at, "attention_values")
+        shape = (*self.batch, self.across, room, self.columns)
+        return compute(shape, at, "attention_values", tag="injective")
 
     def _powers(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the maximum of each row of a part, and the powers of e of what is below it."""
         key = reduce_axis((0, self.length), name="rj")
-        shape = scores.shape[:-1]
-        top = compute(shape, lambda *i: te.max(scores(*i, key), axis=key), "attention_top")
+
+        def largest(*own: IterVar) -> Expr:
+            return te.max(scores(*own, key), axis=key)
+
+        top = compute(scores.shape[:-1], largest, "attention_top", tag="reduction")
 
         def power(*own: IterVar) -> Expr:
-            *place, _ = own
-            most = top(*place)
-            if not self.is_whole:  # A part may have no key at all: its powers are 0 then.
+            most = top(*own[:-1])
+            if not self.is_whole:  # All scores of a part may vanish: then, so do its powers.
                 most = ir.maximum(most, te.min_value(self.wide))
             return ir.call("exp", scores(*own) - most)
 
         return top, compute(scores.shape, power, "attention_powers", tag="broadcast")
 
     def _sums(self, powers: Tensor) -> tuple[Tensor, Tensor]:
-        values = self._values()
-        key = reduce_axis((0, self.length), name="rj")
-        total = compute(
-            powers.shape[:-1], lambda *i: te.sum(powers(*i, key), axis=key), "attention_total"
-        )
-        one = reduce_axis((0, self.keys if self.is_whole else self.length), name="rj")
-        panels = ceil_divide(self.features, self.columns)
-        shape = (*powers.shape[:-1], panels, self.columns)
+        """Return the sum of the powers of each row, and of the values times these powers."""
+        values, one = self._values(), reduce_axis((0, self.length), name="rj")
+
+        def add(*own: IterVar) -> Expr:
+            return te.sum(powers(*own, one), axis=one)
+
+        total = compute(powers.shape[:-1], add, "attention_total", tag="reduction")
+        key = reduce_axis((0, self.keys if self.is_whole else self.length), name="rj")
 
         def mix(*own: IterVar) -> Expr:
             *b, t, g, i, c, lane = own
-            key = one if self.is_whole else g * self.length + one
-            return te.sum(powers(*b, t, g, i, one) * values(*b, c, key, lane), axis=one)
+            return te.sum(
+                powers(*b, t, g, i, key) * values(*b, c, self._key(g, key), lane), axis=key
+            )
 
+        shape = (*powers.shape[:-1], self.across, self.columns)
         return total, compute(shape, mix, "attention_mixed", tag="complex")
 
     def _together(self, top: Tensor, total: Tensor, mixed: Tensor) -> tuple[Tensor, Tensor]:
         """Put the parts together: each is scaled to the largest maximum."""
-        part = reduce_axis((0, self.parts), name="rg")
         rank = len(self.batch) + 1
         places = (*self.batch, self.tiles, self.rows)
+        first, second, third = (reduce_axis((0, self.parts), name="rg") for _ in range(3))
 
         def of(tensor: Tensor, own: Sequence[Expr], part: Expr) -> Expr:
             return tensor(*own[:rank], part, *own[rank:])
 
-        best = compute(places, lambda *i: te.max(of(top, i, part), axis=part), "attention_best")
+        def largest(*own: IterVar) -> Expr:
+            return te.max(of(top, own, first), axis=first)
+
+        best = compute(places, largest, "attention_best", tag="reduction")
 
         def weigh(*own: IterVar) -> Expr:
-            place = (*own[:rank], *own[rank + 1 :])
-            return ir.call("exp", top(*own) - best(*place))
+            return ir.call("exp", top(*own) - best(*own[:rank], *own[rank + 1 :]))
 
-        weight = compute(top.shape, weigh, "attention_weights", tag="broadcast")
-        other = reduce_axis((0, self.parts), name="rg")
-        whole = compute(
-            places,
-            lambda *i: te.sum(of(total, i, other) * of(weight, i, other), axis=other),
-            "attention_whole",
-        )
-        third = reduce_axis((0, self.parts), name="rg")
-        shape = (*places, *mixed.shape[-2:])
+        weights = compute(top.shape, weigh, "attention_weights", tag="broadcast")
 
-        def joined(*own: IterVar) -> Expr:
-            return te.sum(of(mixed, own, third) * of(weight, own[:-2], third), axis=third)
+        def add(*own: IterVar) -> Expr:
+            return te.sum(of(total, own, second) * of(weights, own, second), axis=second)
 
-        return whole, compute(shape, joined, "attention_joined")
+        def join(*own: IterVar) -> Expr:
+            return te.sum(of(mixed, own, third) * of(weights, own[:-2], third), axis=third)
+
+        whole = compute(places, add, "attention_whole", tag="reduction")
+        shape = (*places, self.across, self.columns)
+        return whole, compute(shape, join, "attention_joined", tag="reduction")
+
+
+def _where(tests: Sequence[Expr], value: Expr, other: Expr | None = None) -> Expr:
+    """Return a value where conditions hold, and another one or 0 elsewhere."""
+    if not tests:
+        return value
+    return ir.if_then_else(
+        ir.logical_and(*tests), value, ir.const(0, value.dtype) if other is None else other
+    )

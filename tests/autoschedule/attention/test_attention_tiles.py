@@ -16,9 +16,9 @@ from irkit.ir import Allocate, For, PrimFunc, as_int, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import num_threads, set_num_threads
 from irkit.schedule import Schedule
-from tests.attentions import Sizes, exact, operands
 from tests.autoschedule.test_tiles import SMALL, sums_of
 from tests.draws import few_or_all
+from tests.shared.attentions import Sizes, exact, operands
 from tests.topi.nn.test_attention import te_dtype
 
 TILES = [(3, 4, 0), (2, 8, 0), (4, 4, 2), (1, 4, 1), (5, 8, 1)]
@@ -75,11 +75,18 @@ def test_scheduled_loops_are_as_exact_as_the_plain_form(
 
 
 def plain(given: Sequence[Any], scale: float) -> Any:
-    """Compute attention in f32 as separate operators do."""
+    """Compute attention in f32 as separate operators do, each sum one step after another."""
     q, k, v = given
-    scores = q @ k * np.float32(scale)
+    scores = product(q, k) * np.float32(scale)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True) @ v
+    return product(powers / powers.sum(-1, keepdims=True), v)
+
+
+def product(a: Any, b: Any) -> Any:
+    total = np.zeros((*a.shape[:-1], b.shape[-1]), np.float32)
+    for step in range(a.shape[-1]):
+        total += a[..., step, None] * b[..., None, step, :]
+    return total
 
 
 @pytest.mark.parametrize("part", [0, 2])
@@ -116,7 +123,9 @@ def test_sums_stay_in_registers_without_masks_and_scores_in_the_cache(part: int)
     sums = sums_of(scheduled)
     assert sums
     assert all(store.mask is None for store in sums)
-    sizes = [as_int(each.buffer.shape[0]) or 0 for each in walk(DEFAULT.run(scheduled), on=Allocate)]
+    sizes = [
+        as_int(each.buffer.shape[0]) or 0 for each in walk(DEFAULT.run(scheduled), on=Allocate)
+    ]
     scores = 6 * (8 * part if part else 64)
     assert max(sizes) == 64 * 16  # The values of a head.
     assert scores in sizes

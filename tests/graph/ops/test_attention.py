@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.core import DTypeError, OptionError, ShapeError
 from irkit.graph import OPS, tensor_type
-from tests.attentions import Sizes, exact, operands
+from tests.shared.attentions import Sizes, exact, operands
 
 ATTENTION = OPS["attention"]
 

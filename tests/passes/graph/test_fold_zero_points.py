@@ -11,8 +11,8 @@ from irkit.fuzz import check_pass
 from irkit.graph import interpret, parse
 from irkit.passes.graph import eliminate_dead_nodes, fold_zero_points
 from tests.draws import few_or_all
-from tests.passes.graph.aimed_graphs import integer_products
 from tests.passes.graph.programs import ops
+from tests.shared.aimed_graphs import integer_products
 
 PADDED = """\
 def main(x: u8[1, 1, 3, 3]):

@@ -14,6 +14,7 @@ from irkit.graph import (
     GraphFunc,
     Lambda,
     Op,
+    Value,
     arrays_of,
     attributes,
     dtype_of_value,
@@ -24,8 +25,8 @@ from irkit.graph import (
 from irkit.ir import BOOL
 from irkit.passes.graph import eliminate_dead_nodes, fuse_attention, fuse_ops
 from tests.draws import few_or_all
-from tests.passes.graph.attention_graphs import attention_graph
 from tests.passes.graph.programs import ops
+from tests.shared.attention_graphs import attention_graph
 
 TEXT = """\
 def main(q: f32[2, 12, 8], k: f32[2, 8, 10], v: f32[2, 10, 4], m: MASK):
@@ -134,10 +135,11 @@ def test_a_remark_says_which_tile() -> None:
 def test_a_transpose_of_heads_becomes_the_order_of_results() -> None:
     b = Builder("main")
     q, k, v = (b.param(name, shape) for name, shape in zip("qkv", SHAPES, strict=True))
-    made = b.op("attention", q, k, v)
-    func = b.finish(b.op("transpose", made, axes=(1, 0, 2)), name="turned")
-    (found,) = steps(fused(func))
-    assert attributes(found).ints("axes") == (1, 0, 2)
+    q = b.op("expand_dims", q, axes=(0,))
+    made = b.op("attention", q, k, v, axes=(0, 2, 1, 3))
+    func = b.finish(b.op("transpose", made, axes=(1, 2, 0, 3)))
+    *_, found = steps(fused(func))
+    assert attributes(found).ints("axes") == (2, 1, 0, 3)
     assert attributes(found).int("rows") > 0
     assert np.allclose(results(func), results(fused(func)), rtol=1e-5, atol=1e-6)
 
@@ -164,6 +166,39 @@ def test_what_makes_the_operands_joins_the_kernel() -> None:
     assert set(inside) == {
         "reshape", "transpose", "take", "multiply", "attention",
     }  # fmt: skip
+
+
+def rotated(b: Builder, x: Value, cosine: Value, sine: Value) -> Value:
+    """Return x with rotary embeddings, whose halves are rotated."""
+    size = extents_of(x)[-1] or 0
+    low, high = (
+        b.op("slice", x, begins=(begin,), ends=(begin + size // 2,), axes=(-1,), strides=(1,))
+        for begin in (0, size // 2)
+    )
+    turned = b.op("concat", b.op("negative", high), low, axis=-1)
+    return b.op("add", b.op("multiply", x, cosine), b.op("multiply", turned, sine))
+
+
+def test_rotary_embeddings_are_computed_in_the_kernel() -> None:
+    b = Builder("main")
+    q, k, v = (b.param(name, (1, 9, 2, 8)) for name in "qkv")
+    q, k, v = (b.op("transpose", each, axes=(0, 2, 1, 3)) for each in (q, k, v))
+    cosine, sine = (b.param(name, (9, 8)) for name in ("cosine", "sine"))
+    q, k = (rotated(b, each, cosine, sine) for each in (q, k))
+    scores = b.op("matmul", q, b.op("transpose", k, axes=(0, 1, 3, 2)))
+    func = b.finish(b.op("matmul", b.op("softmax", scores, axis=-1), v))
+    (group,) = walk(fuse_ops(fused(func)), on=Lambda)
+    inside = [bind.step.name for bind in group.body.bindings if isinstance(bind.step, Op)]
+    assert len(inside) == len(ops(fused(func)))
+    rng = np.random.default_rng(0)
+    inputs = {
+        param.name: rng.standard_normal([extent or 0 for extent in extents_of(param)]).astype("f")
+        for param in func.params
+    }
+    (wanted,) = arrays_of(interpret(func, inputs))
+    model = irkit.compile(IRModule({"main": func}))
+    (found,) = model.run(inputs).values()
+    assert np.allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("case", range(few_or_all(2, 40)))

@@ -50,6 +50,52 @@ def test_elementwise_steps_join_the_reduction_they_feed_and_nothing_follows_it()
     assert found == [["exp", "sum"]]
 
 
+NORM = (
+    "m = mean(x, axes=(3,), keepdims=True)",
+    "c = subtract(x, m)",
+    "d = multiply(c, c)",
+    "v = mean(d, axes=(3,), keepdims=True)",
+    "k = rsqrt(v)",
+    "r = multiply(c, k)",
+)
+
+
+def rows(*lines: str) -> list[list[str]]:
+    body = "\n    ".join([*lines, "return r"])
+    params = "x: f32[2, 3, 1, 32], w: f32[32], s: f32[2, 3, 1, 1], t: f32[3, 1, 32]"
+    return groups(fuse_ops(parse(f"def main({params}):\n    {body}\n")))
+
+
+def test_reductions_of_rows_and_what_is_computed_from_them_are_one_group() -> None:
+    (found,) = rows(*NORM)
+    assert found == ["mean", "subtract", "multiply", "mean", "rsqrt", "multiply"]
+    scaled = (*NORM[:-1], "n = multiply(c, k)", "a = multiply(n, w)", "r = add(a, s)")
+    assert [len(each) for each in rows(*scaled)] == [8]
+    moved = (*NORM[:-1], "n = multiply(c, k)", "r = transpose(n, axes=(2, 0, 1, 3))")
+    assert [len(each) for each in rows(*moved)] == [7]
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        (0, "m = mean(x, axes=(1,), keepdims=True)"),
+        (3, "v = mean(d, axes=(1, 3), keepdims=True)"),
+        (5, "n = multiply(c, k)\n    r = add(n, t)"),
+        (5, "n = multiply(c, k)\n    r = transpose(n, axes=(1, 0, 2, 3))"),
+    ],
+)
+def test_what_needs_other_rows_is_no_part_of_the_group(line: int, instead: str) -> None:
+    lines = [*NORM]
+    lines[line] = instead
+    assert max(len(each) for each in rows(*lines)) < 6 + (line == 5)
+
+
+def test_short_and_open_rows_have_no_group() -> None:
+    text = "def main(x: f32[9, SIZE]):\n    m = mean(x, axes=(1,), keepdims=True)\n"
+    text += "    r = subtract(x, m)\n    return r\n"
+    assert [len(groups(fuse_ops(parse(text.replace("SIZE", n))))) for n in ("32", "8")] == [1, 0]
+
+
 def test_nothing_is_fused_before_a_convolution_or_into_an_opaque_step() -> None:
     assert fused("a = relu(x)", "c = conv(a, w)", "r = softmax(c)") == []
 

@@ -12,8 +12,8 @@ from irkit.graph import arrays_of, bindings_of, interpret, parse
 from irkit.passes.graph import multiply_dequantized
 from irkit.phases import GRAPH
 from tests.draws import few_or_all
-from tests.passes.graph.aimed_graphs import quantized_graph
 from tests.passes.graph.programs import ops
+from tests.shared.aimed_graphs import quantized_graph
 
 QDQ = """\
 def main(x: u8[3, 40]):

@@ -12,7 +12,7 @@ from irkit.graph import Constant, bindings_of, out_of_panels, parse
 from irkit.passes.graph import pack_panels
 from irkit.phases import GRAPH, for_machine
 from tests.draws import few_or_all
-from tests.passes.graph.aimed_graphs import constant_products, packed_products
+from tests.shared.aimed_graphs import constant_products, packed_products
 
 PROGRAM = """\
 def main(x: f32[6, 2]):

@@ -10,7 +10,7 @@ from irkit.graph import bindings_of, parse
 from irkit.passes.graph import pack_weights
 from irkit.phases import GRAPH
 from tests.draws import few_or_all
-from tests.passes.graph.aimed_graphs import packed_products
+from tests.shared.aimed_graphs import packed_products
 
 PROGRAM = """\
 def main(x: f32[3, 4]):

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from irkit import te, topi
 from irkit.core import ShapeError
 from irkit.graph import OPS
-from tests.attentions import Sizes, operands
 from tests.draws import few_or_all
+from tests.shared.attentions import Sizes, operands
 
 
 def made(given: list[Any], **options: Any) -> Any:
