@@ -2,9 +2,11 @@
 
 A backend is a kind of target, and for LLVM's text an architecture. What it does not declare, its
 code generator takes as it is: LLVM splits vectors by itself, and C and the languages of devices
-write a function such as ``exp`` as a helper of their own, whose body is the same expansion. Floats
-of 16 bits are loaded, rounded and stored by every code generator, by instructions or integer code.
-Nothing is atomic in loop IR: threads meet at the ends of loops, and at barriers.
+write a function such as ``exp`` as a helper of their own, whose body is the same expansion. Nothing
+computes in floats of 16 bits, so every backend declares ``widen-floats``; a code generator that
+gets a function before the legalisation, as a check of a stage does, has it rewritten by the same
+rules. Nothing is atomic in loop IR, so there is nothing to declare for atomics: threads meet at the
+ends of loops, and at barriers.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,14 +19,20 @@ from irkit.core import Target
 from irkit.ir.math import math_features
 
 Options = Mapping[str, Union[bool, int, str]]
-_DEVICE = ("expand-conversions",)
+_DEVICE = ("widen-floats", "expand-conversions")
 _WANTED: Mapping[str, tuple[str, ...]] = {
-    "llvm": ("expand-functions",),
-    "wasm32": ("expand-functions", "split-vectors", "widen-shifts", "narrow-addresses"),
-    "c": ("expand-conversions", "split-vectors"),
+    "llvm": ("widen-floats", "expand-functions"),
+    "wasm32": (
+        "widen-floats",
+        "expand-functions",
+        "split-vectors",
+        "widen-shifts",
+        "narrow-addresses",
+    ),
+    "c": ("widen-floats", "expand-conversions", "split-vectors"),
     "opencl": _DEVICE,
     "cuda": _DEVICE,
-    "amdgpu": (),
+    "amdgpu": ("widen-floats",),
 }
 """Passes by the kind of a target, or by its architecture where that has a row."""
 

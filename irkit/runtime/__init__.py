@@ -3,8 +3,9 @@
 Reading order: numpy_layout, cache and jit (make, link and load), object_loader (the same without
 LLVM), pool (threads for parallel loops), call (what was wrong with an argument), profiles (what
 takes how long), kernel (compile and call), device (launches on devices with threads); packages,
-arenas, model_arrays, array_files, quick_call and model for whole models; specialised for models
-that are compiled at the call; c_library for models in shared libraries.
+arenas, model_arrays, model_calls (a call in full, of a model here or in a library), array_files,
+quick_call and model for whole models; specialised for models that are compiled at the call;
+c_library for models in shared libraries.
 
 The emitted stub reads the fields of NumPy arrays directly and says only which argument is wrong;
 ``call`` finds the words. Where the fields lie is compared with NumPy when this folder is imported.

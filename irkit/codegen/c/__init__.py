@@ -8,6 +8,6 @@ statements, source_file.
 A scalar is an expression of C, nested as long as lines stay short. A vector is a value of the
 compiler's vector extension, padded to a power of two, and is never passed to a function by value:
 what the extension lacks (division, shifts, calls, gathers) is a loop over lanes. A bool vector has
-0 and -1 in 8 bits. f16 and bf16 are ``float`` that are rounded after each operation, by integer
-code. Signed arithmetic that may wrap around is done in the unsigned type.
+0 and -1 in 8 bits. Values of f16 and bf16 are ``float`` that hold numbers of 16 bits, which integer
+code makes. Signed arithmetic that may wrap around is done in the unsigned type.
 """

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from irkit.codegen.c import helpers
-from irkit.codegen.c.functions import by_lanes, intrinsic, limits, rounded
+from irkit.codegen.c.functions import by_lanes, intrinsic, limits
 from irkit.codegen.c.lanes import as_bools, broadcast, choose, each_lane, iota, wrapped
 from irkit.codegen.c.memory_access import load
 from irkit.codegen.c.operations.conditionals import LAZY, note_loads
@@ -150,8 +150,7 @@ def _arithmetic(sign: str, level: int) -> Callable[[FunctionWriter, Binary], Cod
             made = contracted(writer, node) if level == PLUS else None
             if made is not None:
                 return made
-            plain = Code(f"{a.within(level)} {sign} {b.within(level + 1)}", level)
-            return rounded(writer, dtype, plain)
+            return Code(f"{a.within(level)} {sign} {b.within(level + 1)}", level)
         if dtype.lanes > 1:
             return wrapped(writer, dtype, sign, a, b)
         return integer_arithmetic(dtype, sign, level, a, b)
@@ -195,7 +194,7 @@ def _divide(how: str) -> Callable[[FunctionWriter, Binary], Code]:
         dtype, a, b = node.dtype, _of(writer, node.a), _of(writer, node.b)
         if dtype.is_float:
             call = helpers.float_divide(writer.source, dtype, how)
-            return rounded(writer, dtype, by_lanes(writer, dtype, [a, b], call))
+            return by_lanes(writer, dtype, [a, b], call)
         known = as_int(node.b)
         if dtype.lanes == 1 and known is not None and known > 0 and a.low >= 0:
             sign = "/" if how == "floordiv" else "%"

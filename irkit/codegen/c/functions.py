@@ -28,12 +28,10 @@ def intrinsic(writer: FunctionWriter, name: str, dtype: DType, args: list[Code])
         return _tested(writer, name, dtype, args[0])
     double = dtype.bits == 64
     if name in _STRICT or (name == "muladd" and not math_features(writer.source.target).fuses):
-        made = _in_place(writer, name, dtype, args)
-    elif has_helper(name, dtype):
-        made = _expanded(writer, name, dtype, args)
-    else:
-        made = _each(writer, dtype, lane(dtype), args, _floating(writer, name, double))
-    return rounded(writer, dtype, made)
+        return _in_place(writer, name, dtype, args)
+    if has_helper(name, dtype):
+        return _expanded(writer, name, dtype, args)
+    return _each(writer, dtype, lane(dtype), args, _floating(writer, name, double))
 
 
 def rounded(writer: FunctionWriter, dtype: DType, value: Code) -> Code:

@@ -101,7 +101,7 @@ def iota(writer: FunctionWriter, dtype: DType, step: int) -> str:
         if dtype.kind == "i" and value > dtype.high:
             value -= wrap
         values.append(f"{value}ull" if value > (1 << 63) - 1 else str(value))
-    if str(dtype.low) in values and dtype.bits == 64:
+    if dtype.kind == "i" and dtype.bits == 64:  # C has no literal of the least.
         values = ["INT64_MIN" if value == str(dtype.low) else value for value in values]
     form = writer.source.dialect.lanes
     return form.format(kind=writer.type_of(dtype), values=", ".join(values))

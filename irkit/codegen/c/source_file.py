@@ -28,6 +28,7 @@ from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.codegen.llvm.statements.assertion_record import record_size
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir.math import with_wide_floats
 from irkit.ir.threads import split_threads
 
 FLAGS = "-std=c11 -O3 -ffp-contract=off"
@@ -138,6 +139,7 @@ def _written(
     source: SourceText, func: PrimFunc, name: str, shared_end: int | None = None
 ) -> tuple[list[str], str]:
     """Return the parameters and the body of a function."""
+    func = with_wide_floats(func)
     writer = FunctionWriter(source)
     writer.shared_end = shared_end
     if source.dialect.read:

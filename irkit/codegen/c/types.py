@@ -80,7 +80,7 @@ def element_type(name: str) -> str:
 
 
 def is_small(dtype: DType) -> bool:
-    """Return True if values are computed in f32 and rounded."""
+    """Return True if values are numbers of 16 bits that are held as ``float``."""
     return dtype.is_float and dtype.bits == 16
 
 

@@ -5,7 +5,7 @@ expressions), exponentials, logarithms, trigonometry, inverse_trigonometry,
 sums_of_two, double_arcs, double_powers, quarter_turns and double_waves (of f64, where those of f32
 are computed in f64), polynomials (their table),
 powers_of_two (products by them), expand (which expressions have an expansion), saturation
-(conversions to integers).
+(conversions to integers), small_floats (arithmetic of f16 and bf16).
 """
 
 from irkit.ir.math.expand import expansion as expansion, has_expansion as has_expansion
@@ -20,3 +20,4 @@ from irkit.ir.math.saturation import (
     needs_saturation as needs_saturation,
     saturated as saturated,
 )
+from irkit.ir.math.small_floats import with_wide_floats as with_wide_floats

@@ -53,6 +53,9 @@ from irkit.passes.loop.legalize.narrow_addresses import (
 from irkit.passes.loop.legalize.split_vectors import (
     split_vectors as split_vectors,
 )
+from irkit.passes.loop.legalize.widen_floats import (
+    widen_floats as widen_floats,
+)
 from irkit.passes.loop.legalize.widen_shifts import (
     widen_shifts as widen_shifts,
 )

@@ -303,3 +303,24 @@ def test_a_vector_of_one_u64_has_lanes_of_that_type(compiler: str, tmp_path: Pat
     library.call(func, found, 2**63 + 7)
     interpret(func, wanted, 2**63 + 7)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_ramps_of_every_integer_type_and_stride(tmp_path: Path) -> None:
+    funcs = list[PrimFunc]()
+    for each in (as_dtype(f"{sign}{bits}") for sign in "iu" for bits in (8, 16, 32, 64)):
+        for stride in dict.fromkeys((0, 1, 3, each.high, each.low)):
+            number = len(funcs)
+            funcs.append(
+                parse(
+                    f"def f{number}(A: {each}[8], x: {each}):\n"
+                    f"    A[ramp(0, 1, 4)] = ramp(x, {each}({stride}), 4)\n"
+                    f"    A[ramp(4, 1, 3)] = ramp({each}(0), {each}({stride}), 3)\n"
+                )
+            )
+    library = CLibrary(funcs, tmp_path)
+    for func in funcs:
+        kind = irkit.ir.numpy_dtype(func.params[0].dtype)
+        found, wanted = np.zeros(8, kind), np.zeros(8, kind)
+        library.call(func, found, 5)
+        interpret(func, wanted, 5)
+        np.testing.assert_array_equal(found, wanted, func.script())

@@ -22,6 +22,7 @@ ALONE = {
     "compact_buffers": ("T = alloc(f32[n])", "for i in serial(0, n):", "    T[i] = A[i]"),
     "eliminate_common_subexpressions": ("C[n] = A[n] + f32(1.0)", "C[0] = A[0]"),
     "flatten_buffers": ("for i in serial(0, 8):", "    C[i] = A[i]"),
+    "widen_floats": ("for i in serial(0, 8):", "    C[i] = max(-A[i], C[i])"),
     "widen_shifts": ("for i in serial(0, 8):", "    C[i] = f32(u32(7) >> cast(i, u32))"),
     "expand_conversions": ("for i in serial(0, 8):", "    C[i] = f32(cast(i, f64))"),
     "narrow_addresses": ("for i in serial(i32(0), i32(8)):", "    C[i] = A[i]"),

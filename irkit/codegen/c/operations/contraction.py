@@ -5,7 +5,7 @@ not be contracted, and none must be where a function's attribute says so (docs/s
 """
 
 from irkit.codegen.c.lanes import declared
-from irkit.codegen.c.types import is_small, lane, padded
+from irkit.codegen.c.types import lane, padded
 from irkit.codegen.c.writer import UNARY, Code, FunctionWriter
 from irkit.ir import Add, Binary, Expr, Mul
 
@@ -79,7 +79,7 @@ def contracted(writer: FunctionWriter, node: Binary) -> Code | None:
     The operands of the product must be evaluated.
     """
     dtype = node.dtype
-    if not writer.contracts or not dtype.is_float or is_small(dtype):
+    if not writer.contracts or not dtype.is_float:
         return None
     product, other = (node.a, node.b) if _is_product(writer, node.a) else (node.b, node.a)
     if not isinstance(product, Mul) or not _is_product(writer, product):

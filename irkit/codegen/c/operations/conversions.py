@@ -76,11 +76,9 @@ def scaled(writer: FunctionWriter, dtype: DType, whole: DType, value: Code, expo
     """Multiply by a power of 2, by C's library; a float is finite far below 2**4096."""
     call = helpers.scaled(writer.source, dtype)
     if dtype.lanes == 1:
-        made = Code(f"{call}({value.text}, {exponent.text})")
-    else:
-        x, n = writer.named(dtype, value), writer.named(whole, exponent)
-        made = each_lane(writer, lane(dtype), dtype.lanes, f"{call}({x}[lane], {n}[lane])")
-    return rounded(writer, dtype, made)
+        return Code(f"{call}({value.text}, {exponent.text})")
+    x, n = writer.named(dtype, value), writer.named(whole, exponent)
+    return each_lane(writer, lane(dtype), dtype.lanes, f"{call}({x}[lane], {n}[lane])")
 
 
 def _scalar(writer: FunctionWriter, source: DType, target: DType, value: Code) -> Code:

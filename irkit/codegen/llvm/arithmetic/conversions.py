@@ -7,7 +7,7 @@ bf16 instructions flush denormals to 0.
 from irkit.codegen.llvm.arithmetic.integer_ops import constant
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, is_small_float, splat, suffix, value_type
-from irkit.ir import F32, I32, DType
+from irkit.ir import I32, DType
 
 
 def widen(text: FunctionText, dtype: DType, bits: str) -> str:
@@ -103,8 +103,7 @@ def convert(text: FunctionText, source: DType, target: DType, value: str) -> str
         return text.call(name, new, (old, value))
     if target.is_float:
         sign = "s" if source.kind == "i" else "u"
-        made = text.op(f"{sign}itofp {old} {value} to {new}")
-        return rounded(text, target, made)
+        return text.op(f"{sign}itofp {old} {value} to {new}")
     if source.bits == target.bits:
         return value
     if source.bits > target.bits:
@@ -115,9 +114,7 @@ def convert(text: FunctionText, source: DType, target: DType, value: str) -> str
 def _float_to_float(text: FunctionText, source: DType, target: DType, value: str) -> str:
     old, new = value_type(source), value_type(target)
     if source.bits == 64:
-        # To 16 bits through f32, like all 16-bit arithmetic.
-        made = text.op(f"fptrunc {old} {value} to {new}")
-        return rounded(text, target, fence_rounding(text, F32, target, made))
+        return text.op(f"fptrunc {old} {value} to {new}")
     if target.bits == 64:
         return text.op(f"fpext {old} {value} to {new}")
     return rounded(text, target, value)

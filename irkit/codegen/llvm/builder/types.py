@@ -1,8 +1,7 @@
 """Spelling of types, constants and names in LLVM IR.
 
-A value of a 16-bit float is a ``float`` that holds a 16-bit number and is rounded after every
-operation: the JIT has no compiler runtime library that could convert. In memory it is an ``i16``. A
-bool is an ``i1`` as a value and an ``i8`` in memory.
+A value of a 16-bit float is a ``float`` that holds a 16-bit number, which a conversion has rounded:
+the JIT has no compiler runtime library that could convert. In memory it is an ``i16``. A bool is an ``i1`` as a value and an ``i8`` in memory.
 """
 
 import math
@@ -58,7 +57,7 @@ def as_vector(spelled: str, lanes: int) -> str:
 
 
 def is_small_float(dtype: DType) -> bool:
-    """Return True if values are computed in f32 and rounded."""
+    """Return True if values are numbers of 16 bits that are held as ``float``."""
     return dtype.is_float and dtype.bits == 16
 
 

@@ -1,6 +1,7 @@
 """This machine as a target: triple, processor and features; and the set-up of LLVM for it."""
 
 import ctypes
+import difflib
 import re
 import subprocess
 import sys
@@ -175,11 +176,28 @@ def _check_names(target: Target) -> None:
     for name in (target.cpu, *features):
         if not _NAME.match(name):
             raise IRKitError(f"{name!r} is not the name of a processor or feature")
-    command = [sys.executable, "-c", _PROBE, target.triple, target.cpu, ",".join(features)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    found = re.search(r"'([^']*)' is not a recognized (processor|feature)", done.stderr)
+    said = _probed(target.triple, target.cpu, ",".join(features))
+    found = re.search(r"'([^']*)' is not a recognized (processor|feature)", said)
     if found is not None:
+        name, what = found[1].lstrip("+-"), found[2]
         raise IRKitError(
-            f"LLVM does not know the {found[2]} {found[1].lstrip('+-')!r} for {target.triple}",
-            hint=f"This machine is {host.cpu!r}; leave the field empty to mean it.",
+            f"LLVM does not know the {what} {name!r} for {target.triple}",
+            hint=f"{_nearest(target.triple, what, name)}"
+            f"This machine is {host.cpu!r}; leave the field empty to mean it.",
         )
+
+
+def _probed(*arguments: str) -> str:
+    """Return what LLVM says of a triple, a processor and features, in a process of its own."""
+    command = [sys.executable, "-c", _PROBE, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.stderr
+
+
+def _nearest(triple: str, what: str, name: str) -> str:
+    """Return a question with the nearest name that LLVM knows; empty if none is near."""
+    processors, _, features = _probed(triple, "help", "").partition("Available features")
+    listed = processors if what == "processor" else features
+    known = re.findall(r"^  (\S+) +- ", listed, re.M)
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    return f"Did you mean {near[0]!r}? " if near else ""

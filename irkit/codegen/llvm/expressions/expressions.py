@@ -12,14 +12,12 @@ from irkit.codegen.llvm.arithmetic.conversions import (
     convert,
     fence_rounding,
     reinterpret,
-    rounded,
     scaled,
 )
 from irkit.codegen.llvm.builder.scope import FunctionScope
 from irkit.codegen.llvm.builder.types import (
     as_vector,
     integers,
-    is_small_float,
     literal,
     splat,
     value_type,
@@ -145,8 +143,6 @@ def _arithmetic(integer: str, floating: str) -> Callable[[FunctionScope, Binary]
         a, b = scope.of(node.a), scope.of(node.b)
         if not dtype.is_float:
             return scope.text.op(f"{integer} {kind} {a}, {b}")
-        if is_small_float(dtype):  # Rounded after each operation: nothing to contract.
-            return rounded(scope.text, dtype, scope.text.op(f"{floating} {kind} {a}, {b}"))
         return scope.text.op(f"{floating} {scope.flags} {kind} {a}, {b}")
 
     return emit
@@ -258,8 +254,7 @@ def _ldexp(scope: FunctionScope, node: Ldexp) -> str:
     if made is not None:
         return made
     kind, value, exponent = value_type(node.dtype), scope.of(node.value), scope.of(node.exponent)
-    made = scaled(scope.text, kind, node.exponent.dtype, value, exponent)
-    return rounded(scope.text, node.dtype, made)
+    return scaled(scope.text, kind, node.exponent.dtype, value, exponent)
 
 
 def _expanded(scope: FunctionScope, node: Expr) -> str | None:

@@ -7,7 +7,6 @@ other three, which ``irkit/ir/intrinsics.py`` names.
 
 from collections.abc import Callable
 
-from irkit.codegen.llvm.arithmetic.conversions import rounded
 from irkit.codegen.llvm.arithmetic.integer_ops import choose, constant, divide, power_helper
 from irkit.codegen.llvm.builder.text import FunctionText
 from irkit.codegen.llvm.builder.types import as_vector, number, value_type
@@ -31,11 +30,10 @@ _INLINE = {
 def intrinsic(text: FunctionText, name: str, dtype: DType, args: list[str], flags: str) -> str:
     """Write a call of an intrinsic on operands of one type; ``flags`` are for float arithmetic."""
     if dtype.is_float:
-        working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
         emit = _FLOAT.get(name)
         if emit is not None:
-            result = emit(text, working, args, flags if dtype.bits > 16 else "")
-            return result if name in _TESTS else rounded(text, dtype, result)
+            working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype  # A test.
+            return emit(text, working, args, flags)
     emit = _INTEGER.get(name)
     if emit is None:
         raise IRKitError(f"there is no code for the intrinsic {name!r} on {dtype}")
@@ -100,31 +98,30 @@ def floor_divide(text: FunctionText, dtype: DType, a: str, b: str, how: str) -> 
     ``how`` is ``floordiv`` or ``floormod``; the remainder has the sign of the divisor.
     """
     kind, test = value_type(dtype), value_type(BOOL.with_lanes(dtype.lanes))
-    working = F32.with_lanes(dtype.lanes) if dtype.bits == 16 else dtype
-    zero, one = number(0.0, working), number(1.0, working)
-    rest = intrinsic(text, "fmod", working, [a, b], "")
+    zero, one = number(0.0, dtype), number(1.0, dtype)
+    rest = intrinsic(text, "fmod", dtype, [a, b], "")
     uneven = text.op(f"fcmp une {kind} {rest}, {zero}")
     below, under = (text.op(f"fcmp olt {kind} {x}, {zero}") for x in (rest, b))
     differ = text.op(f"and {test} {uneven}, {text.op(f'xor {test} {below}, {under}')}")
     by_zero = text.op(f"fcmp oeq {kind} {b}, {zero}")
     if how == "floormod":
         signed = text.intrinsic("copysign", kind, zero, b)
-        moved = choose(text, working, differ, text.op(f"fadd {kind} {rest}, {b}"), rest)
-        even = choose(text, working, uneven, moved, signed)
-        return rounded(text, dtype, choose(text, working, by_zero, rest, even))
+        moved = choose(text, dtype, differ, text.op(f"fadd {kind} {rest}, {b}"), rest)
+        even = choose(text, dtype, uneven, moved, signed)
+        return choose(text, dtype, by_zero, rest, even)
     plain = text.op(f"fdiv {kind} {a}, {b}")
     quotient = text.op(f"fdiv {kind} {text.op(f'fsub {kind} {a}, {rest}')}, {b}")
     lower = text.op(f"fsub {kind} {quotient}, {one}")
-    near = choose(text, working, differ, lower, quotient)
+    near = choose(text, dtype, differ, lower, quotient)
     floor = text.intrinsic("floor", kind, near)
     above = text.op(
-        f"fcmp ogt {kind} {text.op(f'fsub {kind} {near}, {floor}')}, {number(0.5, working)}"
+        f"fcmp ogt {kind} {text.op(f'fsub {kind} {near}, {floor}')}, {number(0.5, dtype)}"
     )
-    whole = choose(text, working, above, text.op(f"fadd {kind} {floor}, {one}"), floor)
+    whole = choose(text, dtype, above, text.op(f"fadd {kind} {floor}, {one}"), floor)
     nothing = text.op(f"fcmp oeq {kind} {near}, {zero}")
     signed = text.intrinsic("copysign", kind, zero, plain)
-    found = choose(text, working, nothing, signed, whole)
-    return rounded(text, dtype, choose(text, working, by_zero, plain, found))
+    found = choose(text, dtype, nothing, signed, whole)
+    return choose(text, dtype, by_zero, plain, found)
 
 
 def _float_abs(text: FunctionText, dtype: DType, args: list[str], flags: str) -> str:

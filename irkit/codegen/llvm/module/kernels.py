@@ -17,6 +17,7 @@ from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
 from irkit.core import IRKitError, Target, deep_recursion
 from irkit.ir import Buffer, PrimFunc
+from irkit.ir.math import with_wide_floats
 
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 _CALLED = re.compile(r"declare \S+ @(?!llvm\.|_Z)([\w.]+)\(")
@@ -70,6 +71,7 @@ def emit_kernels(
 
 
 def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attributes: str) -> str:
+    kernel = with_wide_floats(kernel)
     text = FunctionText(module)
     scope = FunctionScope(text)
     attrs = dict(kernel.attrs)

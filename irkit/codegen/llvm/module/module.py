@@ -25,9 +25,10 @@ from irkit.codegen.llvm.statements.clocks import clocks_symbol, declare_clocks
 from irkit.codegen.llvm.statements.statements import write
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir.math import with_wide_floats
 from irkit.ir.threads import split_threads
 
-EMITTER_VERSION = 5
+EMITTER_VERSION = 6
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -103,7 +104,7 @@ def _emit_meaning(module: ModuleText, name: str, meaning: PrimFunc) -> str:
 
 def emit_function(module: ModuleText, func: PrimFunc, head: str = "") -> str:
     """Write one kernel; ``head`` is what stands before its parameters instead of its name."""
-    func = split_threads(func)
+    func = with_wide_floats(split_threads(func))
     text = FunctionText(module)
     scope = FunctionScope(text)
     attrs = dict(func.attrs)

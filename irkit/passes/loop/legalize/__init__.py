@@ -1,4 +1,5 @@
 """Passes that replace what a target lacks, the last ones before code generation.
 
-Reading order: widen_shifts, narrow_addresses, expand_conversions, split_vectors, expand_functions.
+Reading order: widen_floats, widen_shifts, narrow_addresses, expand_conversions, split_vectors,
+expand_functions.
 """

@@ -132,3 +132,17 @@ def test_tiles_count_only_where_the_system_gives_them(
     features = host.host_target.__wrapped__().features
     assert features == (f"{sign}amx-int8", f"{sign}amx-tile", "+avx2")
     assert asked == [(158, 0x1023, 18)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("-cpu=neoverse-v9", "processor 'neoverse-v9' for aarch64-linux-gnu\n  Did you mean 'neo"),
+        ("-cpu=neoverse-v1 -features=+sve9", "feature 'sve9' for aarch64-linux-gnu\n  Did you me"),
+        ("-cpu=nonsense", "processor 'nonsense' for aarch64-linux-gnu\n  This machine is"),
+    ],
+)
+def test_a_wrong_name_of_another_architecture_gets_the_nearest(text: str, wanted: str) -> None:
+    with pytest.raises(IRKitError) as error:
+        complete_target(Target(f"llvm -triple=aarch64-linux-gnu {text}"))
+    assert wanted in str(error.value)
