@@ -64,7 +64,6 @@ from irkit.runtime.kernel import (
 )
 from irkit.runtime.model import (
     Model as Model,
-    PreparedCall as PreparedCall,
 )
 from irkit.runtime.model_arrays import (
     Cache as Cache,
@@ -101,6 +100,9 @@ from irkit.runtime.profiles.profile import (
     CallProfile as CallProfile,
     KernelProfile as KernelProfile,
     ModelProfile as ModelProfile,
+)
+from irkit.runtime.quick_call import (
+    PreparedCall as PreparedCall,
 )
 from irkit.runtime.specialised import (
     Cut as Cut,

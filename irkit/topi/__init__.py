@@ -1,8 +1,8 @@
 """Operators as tensor expressions, one file for each family.
 
-Reading order: extents; elementwise, broadcast, reduction, linear, panels, shape, index, nn (each
-operator is one or a few stages, whose tags control fusion); graph_ops (the operators of the graph
-IR).
+Reading order: extents; elementwise, broadcast, reduction, linear, packed_weights, panels,
+quantized_panels, shape, index, nn (each operator is one or a few stages, whose tags control
+fusion); graph_ops (the operators of the graph IR).
 
 Nothing is scheduled here: ``irkit.autoschedule`` does that. Padding is a stage of its own,
 and floats of 16 bits gather in f32.

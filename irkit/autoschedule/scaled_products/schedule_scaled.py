@@ -34,11 +34,12 @@ def _apply(sch: Schedule, product: ScaledProduct, plan: ScaledPlan) -> None:
     column = by_axis.pop(product.columns.var.name)
     row = None if product.rows is None else by_axis.pop(product.rows.var.name)
     far, near, lane = sch.split(column, [None, plan.vectors, plan.lanes])
-    outer, inner, place, tiles = list(by_axis.values()), [near, lane], far, None
+    outer, inner, tiles = list(by_axis.values()), [near, lane], None
+    place = outer[-1] if outer else far
     repeated: list[int] = []
     guarded = False
-    # All tiles of rows read a panel before the next one comes from memory.
-    sch.reorder(*outer, far, *([] if row is None else [row]), group, near, lane)
+    # All rows use a panel before the next one comes from memory.
+    sch.reorder(far, *outer, *([] if row is None else [row]), group, near, lane)
     if row is not None and product.rows is not None:
         extent = as_int(product.rows.extent)
         repeated = [product.total.axes.index(product.rows)] if extent is None else []

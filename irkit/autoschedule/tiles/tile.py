@@ -135,8 +135,10 @@ class _Choice:
         self._steps = math.prod(as_int(axis.extent) or 1 for axis in reduce_axes(block))
         self._far = self._row < 0 and _is_far(block, spatial[-1])
 
-    def best(self) -> Tile:
-        found = min(self._tiles(), key=self._cost)
+    def best(self) -> Tile | None:
+        found = min(self._tiles(), key=self._cost, default=None)
+        if found is None:
+            return None
         at, tiles = self._blocks(found)
         return msgspec.structs.replace(
             found, unrolled=self._unrolled(found), blocked=at, tiles=tiles

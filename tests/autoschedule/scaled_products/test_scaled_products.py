@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 import irkit
 from irkit import te, topi
-from irkit.autoschedule import Machine, auto_schedule, quantized_width
+from irkit.autoschedule import Machine, auto_schedule, quantized_width, schedule_reduction
 from irkit.core import Recorder, recording, walk
 from irkit.graph import in_panels
 from irkit.ir import F32, Allocate, Block, Expr, For, Load, PrimFunc, as_int, script
 from irkit.runtime import num_threads, set_num_threads
+from irkit.schedule import Schedule
 from tests.draws import few_or_all
 
 _Array = NDArray[np.generic]
@@ -134,6 +135,15 @@ def test_weights_that_no_cache_holds_are_fetched_ahead() -> None:
     large = auto_schedule(product((1,), (64, 32, 1024), 4, 32, zeros=False), machine)
     assert "prefetch" not in script(small)
     assert "prefetch" in script(large)
+
+
+def test_a_sum_for_which_no_tile_fits_into_16_registers_is_left_alone() -> None:
+    """The rule for other reductions, which comes after the one for these."""
+    func = product((5,), (4, 16, 200), 4, 64, zeros=True)
+    (total,) = [each for each in walk(func, on=Block) if each.name == "matmul_quantized_panels"]
+    sch = Schedule(func, check="off")
+    schedule_reduction(sch, total, Machine.with_vectors(32), {})
+    assert sch.func is func
 
 
 def test_nothing_is_said_because_every_rule_applies() -> None:
