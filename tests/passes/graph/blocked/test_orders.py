@@ -173,13 +173,16 @@ def test_no_zero_is_divided_by_a_zero_where_no_channel_is() -> None:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("both", [False, True])
-def test_infinities_where_no_channel_is_meet_no_filter(both: bool) -> None:
+@pytest.mark.parametrize("where", ["alone", "both", "border"])
+def test_infinities_where_no_channel_is_meet_no_filter(where: str) -> None:
     """A convolution would multiply them by zeros."""
     b = Builder("main")
     x = b.op("add", b.op("relu", conv(b, b.param("x", (1, 3, 3, 3)), 5)), b.constant(ONE))
     made = b.op("reciprocal", x)
-    made = b.op("multiply", b.op("negative", x), made) if both else made
+    if where == "both":
+        made = b.op("multiply", b.op("negative", x), made)
+    elif where == "border":
+        made = b.op("negative", b.op("pad", x, pads=(0, 0, 1, 0, 0, 0, 0, 0), value=float("inf")))
     func = b.finish(conv(b, made, 4, kernel=3))
     with np.errstate(all="ignore"):
         assert_same(func, block_channels.using(lanes=4)(func))
