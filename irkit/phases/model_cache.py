@@ -89,6 +89,7 @@ class ModelRequest(msgspec.Struct, frozen=True, eq=False):
             str(options.schedule),
             str(machine.settings),
             str(options.memory_limit),
+            repr(options.tolerance),
             *_sorted(options.records.traces.items()),
             os.environ.get(ERRORS, ""),
             _versions(),

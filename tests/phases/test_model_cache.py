@@ -90,6 +90,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "another machine": {"machine": Machine.with_vectors(16)},
     "no schedule": {"schedule": "none"},
     "a limit": {"memory_limit": 1 << 20},
+    "a tolerance": {"tolerance": 1e-3},
     "state": {"state": {"x": "y"}},
 }
 

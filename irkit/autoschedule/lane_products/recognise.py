@@ -119,10 +119,10 @@ def _factors(store: Store) -> list[Load] | None:
 
 
 def _is_element(loads: list[Load]) -> bool:
-    """Return True if the first of some loads is all that is computed with; the others, of integers,
-    may say which element that is."""
+    """Return True if the first of some loads is all that is computed with; others may say which
+    element that is."""
     if not loads or any(each.mask is not None for each in loads):
         return False
     first, *others = loads
     inside = {id(each) for index in first.indices for each in walk(index, on=Load)}
-    return all(id(each) in inside and each.buffer.dtype.is_integer for each in others)
+    return all(id(each) in inside for each in others)

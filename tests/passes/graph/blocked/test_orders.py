@@ -185,6 +185,19 @@ def test_infinities_where_no_channel_is_meet_no_filter(both: bool) -> None:
         assert_same(func, block_channels.using(lanes=4)(func))
 
 
+@pytest.mark.usefixtures("always")
+def test_a_border_of_infinities_is_none_of_zeros() -> None:
+    b = Builder("main")
+    x = b.op("relu", conv(b, b.param("x", (1, 3, 3, 3)), 5))
+    wide = b.op("pad", x, pads=(0, 0, 1, 0, 0, 0, 0, 0), value=float("inf"))
+    func = b.finish(b.op("conv", wide, b.constant(np.ones((4, 5, 3, 3), np.float32))))
+    after = block_channels.using(lanes=4)(func)
+    with np.errstate(all="ignore"):
+        (found,) = results(after, np.ones((1, 3, 3, 3), np.float32))
+    assert np.all(found[:, :, 0] == np.inf)
+    assert np.all(np.isfinite(found[:, :, 1:]))
+
+
 def test_convolutions_in_groups_are_chosen_by_cost_and_say_so() -> None:
     with recording(Recorder()) as recorder:
         after = block_channels.using(lanes=16)(unit(4, 136, 28))
