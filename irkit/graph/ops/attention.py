@@ -65,14 +65,12 @@ def _attention(given: tuple[Array, ...], options: OpOptions) -> Array:
             scores = np.where(each, scores, scores.dtype.type(options.float("fill")))
         else:
             scores = scores + widened(each)
-    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-    powers = np.exp(scores - top)
+    top: Array = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    powers: Array = np.exp(scores - top)
+    weights: Array = powers / powers.sum(axis=-1, keepdims=True)
     if options.flag("empty"):
-        powers = np.where(top == -np.inf, scores.dtype.type(0), powers)
-    total = powers.sum(axis=-1, keepdims=True)
-    if options.flag("empty"):
-        total = np.where(top == -np.inf, scores.dtype.type(1), total)
-    found: Array = powers / total @ widened(v)
+        weights = np.where(np.isneginf(top), np.zeros_like(weights), weights)
+    found: Array = weights @ widened(v)
     axes = options.ints("axes")
     found = found.transpose(axes) if axes else found
     return np.ascontiguousarray(found).astype(q.dtype, copy=False)

@@ -265,6 +265,6 @@ def test_drawn_networks_compile_to_their_meaning(case: int) -> None:
 @check_pass(
     fuse_attention.using(vector_bytes=16, fewest=1),
     strategy=attention_graph,
-    examples=few_or_all(4, 200),
+    examples=few_or_all(2, 200),
 )
 def test_drawn_networks_keep_their_results(case: Any) -> None: ...
