@@ -77,6 +77,7 @@ def _attention(args: Tensors, o: OpOptions) -> Tensor:
         scale=o.float("scale"),
         fill=o.float("fill"),
         axes=o.ints("axes"),
+        empty=o.flag("empty"),
         rows=rows,
         columns=columns,
         part=o.int("part"),

@@ -65,8 +65,12 @@ def _attention(given: tuple[Array, ...], options: OpOptions) -> Array:
             scores = np.where(each, scores, scores.dtype.type(options.float("fill")))
         else:
             scores = scores + widened(each)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
-    found: Array = powers / powers.sum(axis=-1, keepdims=True) @ widened(v)
+    top: Array = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    powers: Array = np.exp(scores - top)
+    weights: Array = powers / powers.sum(axis=-1, keepdims=True)
+    if options.flag("empty"):
+        weights = np.where(np.isneginf(top), np.zeros_like(weights), weights)
+    found: Array = weights @ widened(v)
     axes = options.ints("axes")
     found = found.transpose(axes) if axes else found
     return np.ascontiguousarray(found).astype(q.dtype, copy=False)
@@ -91,6 +95,7 @@ ATTENTION = (
             Attribute("scale", "float", 1.0),
             Attribute("fill", "float", -np.inf),
             Attribute("axes", "ints", ()),
+            Attribute("empty", "bool", False),
             *(Attribute(name, "int", 0) for name in _TILE),
         ),
         optional=1,
@@ -99,7 +104,8 @@ ATTENTION = (
 )
 """softmax(q @ k * scale + mask) @ v: q [..., N, D], k [..., D, M], v [..., M, E], mask [..., N, M].
 
-A mask of floats is added; where one of bools is False, the score is ``fill``. ``axes`` order the
+A mask of floats is added; where one of bools is False, the score is ``fill``. A row whose scores
+are all -inf has no number, or 0 with ``empty``. ``axes`` order the
 axes of the result, as those of a transpose do. ``rows`` queries make a tile, ``columns`` keys or
 features a panel; ``part`` panels of keys have a maximum of their own. With 0, the pass
 fuse-attention chooses.

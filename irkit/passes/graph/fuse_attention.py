@@ -22,6 +22,7 @@ The matrix of scores is never whole in memory, and what makes the operands, such
 heads, scales or rotary embeddings, is computed where the kernel copies them into panels.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ from irkit.graph import (
 from irkit.ir import F32, F64
 from irkit.transform import define_pass
 
+Extents = tuple[int | None, ...]
 _ASSUMED = 128
 """Queries, keys or features of a key where their number is not constant."""
 
@@ -61,7 +63,7 @@ def fuse_attention(
     *,
     vector_bytes: int = 0,
     machine: tuple[tuple[str, Any], ...] = (),
-    fewest: int = 8,
+    fewest: int = 6,
 ) -> GraphFunc:
     """Replace a softmax of products that is multiplied again, with its scale and its mask, by one
     operator with the tile that is estimated to be the fastest.
@@ -77,6 +79,7 @@ def fuse_attention(
     tiles = _Tiles(Machine.of_settings(tuple(fields.items())), fewest)
     rules = [
         graph_rule("fuse-attention", _ATTENTION, tiles.fused),
+        graph_rule("fuse-safe-attention", _WITH_EMPTY_ROWS, tiles.with_empty_rows, shared=True),
         graph_rule("tile-attention", _UNTILED, tiles.tiled, shared=True),
         graph_rule("order-attention", op("transpose", _FUSED, name="turned"), _ordered),
     ]
@@ -91,13 +94,36 @@ class _Tiles:
 
     def fused(self, b: Replacement, m: Match) -> Value | None:
         """Return attention in place of a second product, if it pays."""
-        axis, rank = attributes(m.op("softmax")).int("axis"), len(extents_of(m.root.var))
-        ranks = [len(extents_of(m[name])) for name in "qkv"]
-        if axis != rank - 1 or min(ranks) < 2 or not self._pays(m):
+        return self._fused(b, m, {})
+
+    def with_empty_rows(self, b: Replacement, m: Match) -> Value | None:
+        """Return attention whose rows are 0 where all scores are -inf."""
+        scores = m.op("softmax").args[0]
+        last = (len(extents_of(scores)) - 1,)
+        if m["tested"] is not scores or attributes(m.op("largest")).ints("axes") != last:
             return None
-        options: dict[str, Any] = {**self._sizes(m), **_scale_and_fill(m)}
-        masks = [m["mask"]] if "mask" in m else []
-        return b.op("attention", m["q"], m["k"], m["v"], *masks, **options)
+        if m.facts.uses[scores] != 2:  # They would be computed all the same.
+            return None
+        return self._fused(b, m, {"empty": True})
+
+    def _fused(self, b: Replacement, m: Match, options: dict[str, Any]) -> Value | None:
+        softmax = m.bindings["softmax"].var
+        axis, shape = attributes(m.op("softmax")).int("axis"), extents_of(softmax)
+        ranks = [len(extents_of(m[name])) for name in "qkv"]
+        if axis != len(shape) - 1 or min(ranks) < 2 or ("joined" in m) != ("apart" in m):
+            return None
+        if "joined" in m and not _can_part(m, shape):
+            return None
+        if not self._pays(m):
+            return None
+        operands = [m[name] for name in "qkv"]
+        if "joined" in m:
+            operands = [_parted(b, each, shape[:-2]) for each in operands]
+        if "mask" in m:
+            operands.append(m["mask"])
+        options = {**options, **self._sizes(m), **_scale_and_fill(m)}
+        made = b.op("attention", *operands, **options)
+        return made if "joined" not in m else b.op("reshape", made, shape=extents_of(m.root.var))
 
     def tiled(self, b: Replacement, m: Match) -> Value:
         """Return attention with a tile, where none was chosen."""
@@ -144,6 +170,19 @@ _OPEN = 4
 """Panels with a maximum of their own where the number of keys is not constant."""
 
 
+def _can_part(m: Match, shape: Extents) -> bool:
+    """Return True if all axes are known, and each operand has the heads of the scores, joined."""
+    heads = shape[:-2]
+    known = [*shape, *extents_of(m.root.var), *(n for name in "qkv" for n in extents_of(m[name]))]
+    wanted = prod(each or 0 for each in heads)
+    same = all(prod(n or 0 for n in extents_of(m[name])[:-2]) == wanted for name in "qkv")
+    return None not in known and same
+
+
+def _parted(b: Replacement, x: Value, heads: Extents) -> Value:
+    return b.op("reshape", x, shape=(*heads, *extents_of(x)[-2:]))
+
+
 def _scale_and_fill(m: Match) -> dict[str, float]:
     found: dict[str, float] = {}
     if "scaled" in m:
@@ -179,6 +218,10 @@ def _is_number(array: Array) -> bool:
     return array.size == 1 and bool(np.isfinite(array).all()) and bool(np.all(array != 0))
 
 
+def _is_minus_infinity(array: Array) -> bool:
+    return array.size > 0 and bool(np.all(array == -np.inf))
+
+
 def _is_one(array: Array) -> bool:
     return array.size == 1
 
@@ -188,8 +231,9 @@ def _is_untiled(options: OpOptions) -> bool:
 
 
 def _scores() -> Pattern:
-    """Return the pattern of products of queries and keys, scaled and masked."""
-    plain = op("matmul", hole("q"), hole("k"))
+    """Return the pattern of products of queries and keys, in heads again, scaled and masked."""
+    product = op("matmul", hole("q"), hole("k"))
+    plain = either(op("reshape", product, name="apart"), product)
     factor = known("factor", _is_number)
     scaled = either(
         op("multiply", plain, factor, name="scaled", commutative=True),
@@ -203,7 +247,25 @@ def _scores() -> Pattern:
     )
 
 
-_ATTENTION = op("matmul", op("softmax", _scores(), name="softmax"), hole("v"))
+def _mixed(powers: Pattern) -> Pattern:
+    """Return the pattern of powers times values, of heads as they are or joined with others."""
+    return op("matmul", either(op("reshape", powers, name="joined"), powers), hole("v"))
+
+
+def _no_key_is_left() -> Pattern:
+    """Return the pattern of PyTorch's test for rows whose scores are all -inf."""
+    present = op("logical_not", op("equal", hole("tested"), known("inf", _is_minus_infinity)))
+    kept = op("max", op("cast", present), name="largest", where=lambda o: o.flag("keepdims"))
+    return op("logical_not", op("cast", kept))
+
+
+_SOFTMAX = op("softmax", _scores(), name="softmax")
+_ZERO = either(
+    known("zero", lambda array: not array.any()),
+    op("full_like", hole("like"), where=lambda options: options.scalar("value") == 0),
+)
+_ATTENTION = _mixed(_SOFTMAX)
+_WITH_EMPTY_ROWS = _mixed(op("where", _no_key_is_left(), _ZERO, _SOFTMAX))
 _OPERANDS = (hole("q"), hole("k"), hole("v"))
 _UNTILED = either(
     op("attention", *_OPERANDS, hole("mask"), where=_is_untiled),

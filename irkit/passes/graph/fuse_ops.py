@@ -64,8 +64,9 @@ def fuse_ops(func: GraphFunc, *, max_ops: int = 64) -> GraphFunc:
     """Fuse the operators of the outermost body into groups of at most ``max_ops``.
 
     Convolutions, products and pools take elementwise epilogues, convolutions on blocks of channels
-    prologues, and attention injective ones; injective steps join chains and reductions. Constants
-    of one element move into the group; single operators stay as they are.
+    prologues, and attention injective ones; injective steps join chains and reductions, and
+    reductions along the last axis what is computed row by row from them. Constants of one element
+    move into the group; single operators stay as they are.
     """
     groups = _Groups(func, max_ops)
     for phase in ("epilogues", "prologues", "chains", "rows"):

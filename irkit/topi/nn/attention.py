@@ -29,15 +29,17 @@ def attention(
     scale: float = 1.0,
     fill: float = -float("inf"),
     axes: Sequence[int] = (),
+    empty: bool = False,
     rows: int = 1,
     columns: int = 1,
     part: int = 0,
 ) -> Tensor:
     """Return softmax(q @ k * scale + mask) @ v, with its axes in the order ``axes``.
 
-    A mask of floats is added; where one of bools is False, the score is ``fill``. ``rows`` queries
-    make a tile, ``columns`` keys or features a panel, and ``part`` panels of keys have a maximum
-    and a sum of their own, which are put together at the end; with 0, all panels have one.
+    A mask of floats is added; where one of bools is False, the score is ``fill``. A row whose
+    scores are all -inf has no number, or 0 with ``empty``. ``rows`` queries make a tile,
+    ``columns`` keys or features a panel, and ``part`` panels of keys have a maximum and a sum of
+    their own, which are put together at the end; with 0, all panels have one.
 
     Shapes: q [..., N, D], k [..., D, M], v [..., M, E], mask [..., N, M] -> [..., N, E]; leading
     axes broadcast, and so do all of the mask.
@@ -59,7 +61,7 @@ def attention(
         )
     operands = (q, k, v) if mask is None else (q, k, v, mask)
     batch = broadcast_shape([each.shape[:-2] for each in operands], "attention")
-    stages = _Attention(operands, batch, (rows, columns, part))
+    stages = _Attention(operands, batch, (rows, columns, part), empty)
     return stages.result(scale, fill, axes)
 
 
@@ -70,8 +72,13 @@ class _Attention:
     """
 
     def __init__(
-        self, operands: Sequence[Tensor], batch: tuple[Expr, ...], tile: tuple[int, int, int]
+        self,
+        operands: Sequence[Tensor],
+        batch: tuple[Expr, ...],
+        tile: tuple[int, int, int],
+        empty: bool,
     ) -> None:
+        self.empty = empty
         self.q, self.k, self.v, *mask = operands
         self.mask, self.batch = mask[0] if mask else None, batch
         self.rows, self.columns, part = tile
@@ -101,10 +108,12 @@ class _Attention:
             tile, place = (row, 0) if self.rows == 1 else (row // self.rows, row % self.rows)
             lead = (*b, tile, 0, place) if self.is_whole else (*b, tile, place)
             value = mixed(*lead, feature // self.columns, feature % self.columns) / total(*lead)
-            found = ir.cast(value, self.q.dtype)
+            found, zero = ir.cast(value, self.q.dtype), ir.const(0, self.q.dtype)
+            if self.empty:  # Any other sum holds e**0, for the largest score.
+                return ir.select(ir.eq(total(*lead), 0), zero, found)
             if isinstance(self.keys, int) and self.keys > 0:
                 return found
-            return ir.select(ir.gt(self.keys, 0), found, ir.const(0, self.q.dtype))
+            return ir.select(ir.gt(self.keys, 0), found, zero)
 
         whole = (*self.batch, self.q.shape[-2], self.v.shape[-1])
         return compute([whole[axis] for axis in order], at, "attention", tag="broadcast")
@@ -203,7 +212,7 @@ class _Attention:
 
         def power(*own: IterVar) -> Expr:
             most = top(*own[:-1])
-            if not self.is_whole:  # All scores of a part may vanish: then, so do its powers.
+            if self.empty or not self.is_whole:  # Where all scores vanish, so do the powers.
                 most = ir.maximum(most, te.min_value(self.wide))
             return ir.call("exp", scores(*own) - most)
 
@@ -243,7 +252,9 @@ class _Attention:
         best = compute(places, largest, "attention_best", tag="reduction")
 
         def weigh(*own: IterVar) -> Expr:
-            return ir.call("exp", top(*own) - best(*own[:rank], *own[rank + 1 :]))
+            most = best(*own[:rank], *own[rank + 1 :])
+            most = ir.maximum(most, te.min_value(self.wide)) if self.empty else most
+            return ir.call("exp", top(*own) - most)
 
         weights = compute(top.shape, weigh, "attention_weights", tag="broadcast")
 

@@ -113,6 +113,10 @@ def test_rows_without_keys_are_no_numbers(part: int) -> None:
     others = [0, 2, 3, 4]
     assert np.allclose(found[others], exact([q[others], k, v, mask[others]]), atol=1e-6)
     assert np.allclose(found[2], v[8], atol=1e-6)
+    func = attention([q, k, v, mask], rows=2, columns=4, part=part, empty=True)
+    without = run(auto_schedule(func, SMALL), [q, k, v, mask], (5, 8))
+    assert np.array_equal(without[1], np.zeros(8))
+    assert np.allclose(without[others], found[others], atol=1e-6)
 
 
 @pytest.mark.parametrize("part", [0, 2])

@@ -40,6 +40,9 @@ def test_a_row_without_keys_is_the_mean_with_a_finite_fill_and_no_number_without
     found = ATTENTION.evaluate([q, k, v, mask], {"fill": -1e9})
     assert np.allclose(np.asarray(found)[1], v.mean(axis=0))
     assert np.isnan(np.asarray(ATTENTION.evaluate([q, k, v, mask], {}))[1]).all()
+    without = np.asarray(ATTENTION.evaluate([q, k, v, mask], {"empty": True}))
+    assert np.array_equal(without[1], np.zeros(5))
+    assert np.allclose(without[0], np.asarray(found)[0])
 
 
 WRONG: list[tuple[list[str], dict[str, Any], str]] = [

@@ -90,7 +90,7 @@ def test_what_needs_other_rows_is_no_part_of_the_group(line: int, instead: str) 
     assert max(len(each) for each in rows(*lines)) < 6 + (line == 5)
 
 
-def test_short_and_open_rows_have_no_group() -> None:
+def test_short_rows_have_no_group() -> None:
     text = "def main(x: f32[9, SIZE]):\n    m = mean(x, axes=(1,), keepdims=True)\n"
     text += "    r = subtract(x, m)\n    return r\n"
     assert [len(groups(fuse_ops(parse(text.replace("SIZE", n))))) for n in ("32", "8")] == [1, 0]
@@ -223,3 +223,12 @@ def test_a_remark_has_the_names_of_the_nodes_of_a_model() -> None:
         fuse_ops(func.replace(body=func.body.replace(bindings=tuple(named))))
     (said,) = recorder.remarks
     assert said.text.startswith("'/head/Softmax' (softmax) is not fused with '/head/Relu' (relu): ")
+
+
+def test_a_tensor_without_operands_is_no_row_of_another() -> None:
+    func = parse(
+        "def main(x: f32[9, 32]):\n    k: f32[9, 32] = full(shape=(9, 32), value=2.0, "
+        'dtype="f32")\n    m: f32[9, 1] = sum(x, axes=(1,), keepdims=True)\n'
+        "    a: f32[9, 32] = add(x, m)\n    r: f32[9, 32] = add(a, k)\n    return r\n"
+    )
+    assert verify(fuse_ops(func)) == []

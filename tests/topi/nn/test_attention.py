@@ -52,6 +52,10 @@ def test_rows_without_keys_are_no_numbers_and_huge_scores_none_either(part: int)
     expected = OPS["attention"].evaluate(given)
     assert np.isnan(found[1]).all()
     assert np.allclose(found, expected, equal_nan=True)
+    found = made(given, rows=2, columns=2, part=part, empty=True)
+    expected = OPS["attention"].evaluate(given, {"empty": True})
+    assert np.array_equal(found[1], np.zeros(4))
+    assert np.allclose(found, expected)
 
 
 @pytest.mark.parametrize("part", [0, 1])

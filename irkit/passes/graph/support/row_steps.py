@@ -30,11 +30,11 @@ def rows_of(step: Op, value: Value) -> Rows | None:
 def _keeps_rows(step: Op, value: Value) -> bool:
     """Return True for a reshape, or a transpose of axes of one element, that leaves each row where
     it is."""
+    if step.name not in ("reshape", "transpose"):
+        return False
     before = extents_of(step.args[0])
     if step.name == "reshape":
         return bool(before) and before[-1:] == extents_of(value)[-1:]
-    if step.name != "transpose":
-        return False
     axes = attributes(step).ints("axes")
     moved = [axis for axis in axes if before[axis] != 1]
     return moved == sorted(moved) and axes[-1:] == (len(axes) - 1,)
@@ -42,13 +42,12 @@ def _keeps_rows(step: Op, value: Value) -> bool:
 
 def _reduced(step: Op) -> Rows | None:
     shape, options = extents_of(step.args[0]), attributes(step)
-    if "keepdims" not in options or not options.flag("keepdims") or len(step.args) != 1:
+    if "axes" not in options or not options.flag("keepdims"):
         return None
-    axes = options.ints("axes") if "axes" in options else (options.int("axis"),)
     found = _rows(step.args[0])
-    if axes != (len(shape) - 1,) or found is None or not found[1]:
+    if options.ints("axes") != (len(shape) - 1,) or found is None or not found[1]:
         return None
-    return (found[0], 0)
+    return found[0], 0
 
 
 def _rows(value: Value) -> Rows | None:
