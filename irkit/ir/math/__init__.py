@@ -1,11 +1,10 @@
 """Functions of floats as arithmetic: one expansion for every kind of code.
 
 Reading order: features (of a target), lane_arithmetic (the operations of a floating-point unit, as
-expressions), exponentials, logarithms, trigonometry, inverse_trigonometry,
-sums_of_two, double_arcs, double_powers, quarter_turns and double_waves (of f64, where those of f32
-are computed in f64), polynomials (their table),
-powers_of_two (products by them), expand (which expressions have an expansion), saturation
-(conversions to integers), small_floats (arithmetic of f16 and bf16).
+expressions), exponentials, logarithms, trigonometry, inverse_trigonometry, doubles (of f64, where
+those of f32 are computed in f64), polynomials (their table), powers_of_two (products by them),
+expand (which expressions have an expansion), saturation (conversions to integers), small_floats
+(arithmetic of f16 and bf16).
 """
 
 from irkit.ir.math.expand import expansion as expansion, has_expansion as has_expansion

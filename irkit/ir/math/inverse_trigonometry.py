@@ -1,7 +1,7 @@
 """asin and acos of f32 and f64, atan and atan2 of f32.
 
 atan is computed in f64, where no quotient of f32 numbers overflows or loses digits (that of f64 is
-in double_arcs); asin near 1 as asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
+in doubles/arcs); asin near 1 as asin(x) = pi/2 - 2 * asin(sqrt((1 - x) / 2)).
 """
 
 from irkit.ir.expr import Expr

@@ -3,7 +3,7 @@
 x = 2**k * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2), and log(1 + t) is a polynomial.
 pow of f32 is computed in f64, because its exponent multiplies errors; the inverse hyperbolic
 functions in f64 too, because they take logarithms of sums near 1. For f64 they have forms of their
-own (double_powers).
+own (doubles/powers).
 """
 
 from irkit.ir.expr import Expr

@@ -8,14 +8,12 @@ from collections.abc import Callable
 
 from irkit.ir.expr import Expr
 from irkit.ir.math import (
-    double_arcs,
-    double_powers,
-    double_waves,
     exponentials,
     inverse_trigonometry,
     logarithms,
     trigonometry,
 )
+from irkit.ir.math.doubles import arcs, powers, waves
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
 
 Expansion = Callable[..., Expr]
@@ -61,18 +59,18 @@ POLYNOMIALS: dict[tuple[str, str], Expansion] = {
     ("log2", "f64"): logarithms.log2,
     ("log10", "f64"): logarithms.log10,
     ("log1p", "f64"): logarithms.log1p,
-    ("pow", "f64"): double_powers.power,
-    ("sin", "f64"): double_waves.sin,
-    ("cos", "f64"): double_waves.cos,
-    ("tan", "f64"): double_waves.tan,
+    ("pow", "f64"): powers.power,
+    ("sin", "f64"): waves.sin,
+    ("cos", "f64"): waves.cos,
+    ("tan", "f64"): waves.tan,
     ("sinh", "f64"): exponentials.sinh,
     ("cosh", "f64"): exponentials.cosh,
-    ("asinh", "f64"): double_powers.asinh,
-    ("acosh", "f64"): double_powers.acosh,
-    ("atanh", "f64"): double_powers.atanh,
+    ("asinh", "f64"): powers.asinh,
+    ("acosh", "f64"): powers.acosh,
+    ("atanh", "f64"): powers.atanh,
     ("asin", "f64"): inverse_trigonometry.asin,
     ("acos", "f64"): inverse_trigonometry.acos,
-    ("atan", "f64"): double_arcs.atan,
-    ("atan2", "f64"): double_arcs.atan2,
+    ("atan", "f64"): arcs.atan,
+    ("atan2", "f64"): arcs.atan2,
     ("rsqrt", "f64"): _rsqrt,
 }

@@ -16,12 +16,11 @@ from irkit.core import Target
 from irkit.ir import F64, INTRINSICS, PrimFunc, call
 from irkit.ir.math import (
     POLYNOMIALS,
-    double_arcs,
-    double_powers,
     exponentials,
     inverse_trigonometry,
     logarithms,
 )
+from irkit.ir.math.doubles import arcs, powers
 from tests.codegen.llvm.cases import compiled, elementwise
 from tests.ir.math.test_polynomials import TARGETS, TRUE
 
@@ -140,10 +139,10 @@ TABLES = [
     (exponentials, "_LN2_PARTS", "exp"),
     (logarithms, "_LOG_DOUBLE", "log"),
     (inverse_trigonometry, "_ASIN", "asin"),
-    (double_arcs, "_ATAN", "atan"),
-    (double_powers, "_ATANH", "pow"),
-    (double_powers, "_THIRD", "pow"),
-    (double_powers, "_TWO_LOG2E", "pow"),
+    (arcs, "_ATAN", "atan"),
+    (powers, "_ATANH", "pow"),
+    (powers, "_THIRD", "pow"),
+    (powers, "_TWO_LOG2E", "pow"),
 ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from irkit.core import Target
-from irkit.ir.math import double_waves, quarter_turns
+from irkit.ir.math.doubles import quarter_turns, waves
 from tests.draws import few_or_all
 from tests.ir.math.test_double_functions import ran, samples, true_values, ulps
 from tests.ir.math.test_polynomials import TARGETS
@@ -40,7 +40,7 @@ def pi() -> int:
     return 4 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239))
 
 
-def waves(x: float) -> tuple[int, int]:
+def both_waves(x: float) -> tuple[int, int]:
     """Return sine and cosine of a number, times ONE: over 300 bits of them are right."""
     above, below = x.as_integer_ratio()
     angle = above * ONE // below % (2 * pi())
@@ -55,7 +55,7 @@ def waves(x: float) -> tuple[int, int]:
 
 def apart(name: str, x: float, got: float) -> float:
     """Return the distance from the true value, in units in the last place of it."""
-    sine, cosine = waves(x)
+    sine, cosine = both_waves(x)
     true = Fraction(
         {"sin": sine, "cos": cosine, "tan": sine}[name], cosine if name == "tan" else ONE
     )
@@ -111,7 +111,7 @@ def test_a_scalar_and_every_lane_have_the_same_bits(name: str) -> None:
 def test_the_digits_are_those_of_two_over_pi() -> None:
     bits = 64 * quarter_turns.WORDS - quarter_turns.ZEROS
     assert 2 * ONE * ONE // pi() >> (BITS - bits) == quarter_turns.TWO_OVER_PI
-    parts = sum(Fraction(part) for part in double_waves.HALF_PI)
+    parts = sum(Fraction(part) for part in waves.HALF_PI)
     assert abs(parts - Fraction(pi(), 2 * ONE)) < Fraction(1, 1 << 156)
     assert abs(sum(map(Fraction, quarter_turns.HALF_PI)) - Fraction(pi(), 2 * ONE)) < Fraction(
         1, 1 << 107
@@ -121,11 +121,11 @@ def test_the_digits_are_those_of_two_over_pi() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("table", ["_SIN", "_COS", "HALF_PI"])
 def test_a_wrong_coefficient_is_found(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    right: tuple[float, ...] = getattr(double_waves, table)
+    right: tuple[float, ...] = getattr(waves, table)
     x = np.concatenate([np.linspace(-1.6, 1.6, 4000), np.pi / 2 * np.arange(4000)])
     for place, coefficient in enumerate(right):
         wrong = coefficient * (1.5 if place < len(right) - 1 else 1.1)
-        monkeypatch.setattr(double_waves, table, (*right[:place], wrong, *right[place + 1 :]))
+        monkeypatch.setattr(waves, table, (*right[:place], wrong, *right[place + 1 :]))
         errors = [
             ulps(ran(name, [x], TARGETS[0]), true_values(name, [x])) for name in ("sin", "cos")
         ]

@@ -5,10 +5,10 @@ rounds away: its error is multiplied by the exponent.
 """
 
 from irkit.ir.expr import Expr
+from irkit.ir.math.doubles.sums_of_two import Sum, exact_product
 from irkit.ir.math.exponentials import power_of_e
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
 from irkit.ir.math.logarithms import log1p, split_any
-from irkit.ir.math.sums_of_two import Sum, exact_product
 
 _LN2 = 0.693147180559945309
 # 1/3 and 2 / ln 2, each as a sum.

@@ -8,9 +8,9 @@ larger angles see quarter_turns.
 from typing import Literal
 
 from irkit.ir.expr import Expr
+from irkit.ir.math.doubles.quarter_turns import of_large
+from irkit.ir.math.doubles.sums_of_two import Sum, exact_product, exact_sum, normalised
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
-from irkit.ir.math.quarter_turns import of_large
-from irkit.ir.math.sums_of_two import Sum, exact_product, exact_sum, normalised
 
 # pi/2 as a sum. The products of the first three with numbers below 2**20 are exact.
 HALF_PI = tuple(

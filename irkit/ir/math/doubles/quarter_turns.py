@@ -8,8 +8,8 @@ two bits, rounded, are the quarter turns.
 from itertools import pairwise
 
 from irkit.ir.expr import Cast, Expr
+from irkit.ir.math.doubles.sums_of_two import Sum, exact_product, normalised
 from irkit.ir.math.lane_arithmetic import LaneArithmetic
-from irkit.ir.math.sums_of_two import Sum, exact_product, normalised
 
 WORDS = 19
 ZEROS = 35
