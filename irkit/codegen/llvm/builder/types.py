@@ -1,7 +1,8 @@
 """Spelling of types, constants and names in LLVM IR.
 
 A value of a 16-bit float is a ``float`` that holds a 16-bit number, which a conversion has rounded:
-the JIT has no compiler runtime library that could convert. In memory it is an ``i16``. A bool is an ``i1`` as a value and an ``i8`` in memory.
+the JIT has no compiler runtime library that could convert. In memory it is an ``i16``. A bool is an
+``i1`` as a value and an ``i8`` in memory.
 """
 
 import math
