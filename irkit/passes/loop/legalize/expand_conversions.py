@@ -15,7 +15,7 @@ After::
 
 For C and the languages of devices, whose conversion of a number out of range, or of NaN, is
 undefined, and cannot be done on vectors by a function. Their code generators convert what is
-bounded so by the language's own conversion (``irkit/ir/math/saturation.py``).
+bounded so by the language's own conversion (``irkit/ir/math/conversions.py``).
 """  # noqa: E501 -- lines as they are printed
 
 from irkit.core import Node, children, deep_recursion, postorder, walk, with_fields

@@ -1,16 +1,39 @@
-"""Conversions of floats to integers by comparisons, for languages that leave them undefined.
+"""Conversions of floats, written out where a language or processor lacks something.
 
-Source: docs/semantics.md: out of range gives the nearest integer of the type, NaN gives 0.
+Of floats to integers by comparisons, for languages that leave them undefined: out of range gives
+the nearest integer of the type, NaN gives 0. Around arithmetic on floats of 16 bits, which f32
+defines; what is exact stays in 16 bits: choices, comparisons and tests, negation, minimum and
+maximum. Source: docs/semantics.md.
 """
 
 import math
 
+from irkit.core import any_node, rewrite
 from irkit.ir.conditional import Select
 from irkit.ir.dtype import BOOL, F32, DType
-from irkit.ir.expr import EQ, GT, LT, Broadcast, Cast, Const, Expr, const
+from irkit.ir.expr import (
+    EQ,
+    GT,
+    LT,
+    Add,
+    Binary,
+    Broadcast,
+    Cast,
+    Const,
+    Div,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Mul,
+    Sub,
+    const,
+)
+from irkit.ir.function import PrimFunc
+from irkit.ir.intrinsics import Call, Ldexp
 
 _DIGITS = {32: 24, 64: 53}
 """Binary digits of the mantissa, by the width of a float."""
+_COMPUTED = (Add, Sub, Mul, Div, FloorDiv, FloorMod, Call, Ldexp, Cast)
 
 
 def needs_saturation(node: Cast) -> bool:
@@ -61,3 +84,47 @@ def _ends(target: DType, bits: int) -> tuple[float, float]:
 def _number(expr: Expr) -> float:
     value = expr.value if isinstance(expr, Broadcast) else expr
     return float(value.value) if isinstance(value, Const) else math.nan
+
+
+def with_wide_floats(func: PrimFunc) -> PrimFunc:
+    """Return a function that computes in f32 what it computes in 16 bits, and rounds each result;
+    the same function if it has no such arithmetic."""
+    if not any_node(func, _COMPUTED, _is_narrow):
+        return func
+    return rewrite(func, _widened, on=_COMPUTED)
+
+
+def _is_narrow(node: Expr) -> bool:
+    """Return True for an operation whose result f32 would hold and 16 bits round."""
+    if not _is_small(node.dtype):
+        return False
+    if isinstance(node, Cast):  # A number of f32 is rounded by the conversion itself.
+        source = node.value.dtype
+        return source.element not in (F32, node.dtype.element)
+    return True
+
+
+def _widened(node: Expr) -> Expr | None:
+    if not _is_narrow(node):
+        return None
+    wide = F32.with_lanes(node.dtype.lanes)
+    match node:
+        case Cast(value):
+            made: Expr = Cast(value, wide)
+        case Binary(a, b):
+            made = type(node)(_wide(a), _wide(b), wide)
+        case Ldexp(value, exponent):
+            made = Ldexp(_wide(value), exponent, wide)
+        case Call(name, args):
+            made = Call(name, tuple([_wide(arg) for arg in args]), wide)
+        case _:
+            return None
+    return Cast(made, node.dtype)
+
+
+def _wide(value: Expr) -> Expr:
+    return Cast(value, F32.with_lanes(value.dtype.lanes)) if _is_small(value.dtype) else value
+
+
+def _is_small(dtype: DType) -> bool:
+    return dtype.is_float and dtype.bits == 16
