@@ -6,14 +6,7 @@ bf16 instructions flush denormals to 0.
 
 from irkit.codegen.llvm.arithmetic.integer_ops import constant
 from irkit.codegen.llvm.builder.text import FunctionText
-from irkit.codegen.llvm.builder.types import (
-    as_vector,
-    is_small_float,
-    number,
-    splat,
-    suffix,
-    value_type,
-)
+from irkit.codegen.llvm.builder.types import as_vector, is_small_float, splat, suffix, value_type
 from irkit.ir import I32, DType
 
 
@@ -108,10 +101,6 @@ def convert(text: FunctionText, source: DType, target: DType, value: str) -> str
         name = f"llvm.fpto{'s' if target.kind == 'i' else 'u'}i.sat.{suffix(new)}.{suffix(old)}"
         text.module.declare(name, f"declare {new} @{name}({old})")
         return text.call(name, new, (old, value))
-    if target.is_float and source.is_bool:
-        # LLVM 22 does not end at such a conversion of a comparison of i64 for SSE 4.
-        one, zero = number(1.0, target), number(0.0, target)
-        return text.op(f"select {old} {value}, {new} {one}, {new} {zero}")
     if target.is_float:
         sign = "s" if source.kind == "i" else "u"
         return text.op(f"{sign}itofp {old} {value} to {new}")

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import irkit
 from irkit import phases
-from irkit.codegen import complete_target, emit, host_target
+from irkit.codegen import emit, host_target
 from irkit.ir import (
     INTRINSICS,
     NE,
@@ -203,15 +202,3 @@ def f(A: i32[9], B: i32[9], C: i32[9]):
         C[i] = {value}
 """)
     assert (", !llvm.loop" in emit([func], host_target())) is wanted
-
-
-def test_a_comparison_becomes_a_float_by_a_choice() -> None:
-    """LLVM 22 does not end at ``uitofp`` of a comparison of i64 in vectors for SSE 4."""
-    func = irkit.ir.parse(
-        "def f(A: i64[4], C: f32[4]):\n"
-        "    C[ramp(0, 1, 4)] = cast(A[ramp(0, 1, 4)] == broadcast(A[0], 4), f32x4)\n"
-    )
-    target = complete_target(irkit.Target("x86-64-v2"))
-    text = emit([func], target)
-    assert "uitofp" not in text
-    assert "select <4 x i1>" in text
