@@ -25,6 +25,7 @@ class Dialect(msgspec.Struct, frozen=True):
     ``thread`` and for the axis. ``lanes`` is a constant vector. ``arch`` is that of the
     instructions whose C code it takes. ``asked`` declares shared memory that the launch asks for,
     and a part of it. ``read`` and ``write`` are of a vector that is aligned to ``align`` bytes.
+    ``long_suffix`` ends a number of 64 bits, ``ll`` in C.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Dialect(msgspec.Struct, frozen=True):
     vector: str = "typedef {element} {kind} __attribute__(({how}));"
     bits: Mapping[str, str] = _NOTHING
     words: Mapping[str, str] = _NOTHING
+    long_suffix: str = "ll"
     prelude: str = ""
 
     @property
@@ -102,6 +104,7 @@ OPENCL = Dialect(
     zeros="({kind}){{{all}}}",
     bits=_OPENCL_BITS,
     words=_OPENCL_WORDS,
+    long_suffix="l",  # ``long long`` has 128 bits.
     prelude=_OPENCL_PRELUDE,
 )
 

@@ -4,10 +4,11 @@ import hashlib
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import irkit
-from irkit.debug.targets import TargetOutcome
+from irkit.debug.targets import TargetCall, TargetOutcome
 from irkit.ir import parse
 from tests.targets import pairs
 from tests.targets.pairs import EXECUTORS, executor_of, run_batch, run_executors, wanted_cases
@@ -47,6 +48,22 @@ def test_thousands_of_cases(name: str) -> None:
     assert away * 20 <= sum(each.ran for each in found)  # qemu 7.2 stops at some vectors of RISC-V.
 
 
+def test_oclgrind_computes_with_bools_in_vectors() -> None:
+    """Of optimised code it computes these operations on vectors of i1 wrong."""
+    need("opencl@oclgrind")
+    func = parse(
+        "def f(A: i32[4], B: i32[3], C: i64[4]):\n"
+        "    taken: boolx4 = C[ramp(0, 1, 4)] >= broadcast(4, 4)\n"
+        "    store(A, (ramp(0, 1, 4),), broadcast(i32(2), 4), mask=taken)\n"
+        "    store(A, (ramp(0, 1, 4),), broadcast(i32(3), 4), mask=not taken)\n"
+        "    over: boolx3 = C[ramp(0, 1, 3)] > ramp(0, 1, 3)\n"
+        "    B[ramp(0, 1, 3)] = select(over, broadcast(i32(-4), 3), broadcast(i32(1), 3))\n"
+    )
+    args = np.zeros(4, "i4"), np.zeros(3, "i4"), np.array([2, -3, 7, 8])
+    (found,) = executor_of("opencl@oclgrind").run([TargetCall(func, args)])
+    assert [each.tolist() for each in found.arrays[:2]] == [[3, 3, 2, 2], [-4, 1, -4]]
+
+
 def test_half_of_the_cases_of_floats_hold_fractions() -> None:
     cases = pairs.batch_cases(1, size=60)
     floats = [
@@ -62,8 +79,6 @@ def test_half_of_the_cases_of_floats_hold_fractions() -> None:
 def test_a_wrong_bit_and_a_wrong_end_are_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     func = parse("def f(A: f32[2]):\n    A[0] = A[1]\n")
     case = pairs.Case(func, func, ())
-    import numpy as np
-
     right = TargetOutcome("ran", (np.array([1.0, np.nan], "f4"),))
     for found, wrong in (
         (right, 0),

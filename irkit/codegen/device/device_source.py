@@ -30,6 +30,7 @@ _HEADERS = {
  */
 """,
 }
+_LONG_NUMBER = re.compile(r"\b((?:0x[0-9A-Fa-f]+|\d+)u?)ll\b")
 _DOUBLE = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 _VECTORS = """\
 template <class T> struct irkit_mask;
@@ -162,7 +163,9 @@ def device_source(program: DeviceProgram, target: Target) -> str:
 
 
 def _respelled(text: str, dialect: Dialect) -> str:
-    """Replace the words of C that the language spells in another way."""
+    """Replace the words of C, and the ends of its numbers of 64 bits, that the language spells in
+    another way."""
+    text = _LONG_NUMBER.sub(rf"\g<1>{dialect.long_suffix}", text)
     if not dialect.words:
         return text
     words = "|".join(map(re.escape, sorted(dialect.words, key=len, reverse=True)))

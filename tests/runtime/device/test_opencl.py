@@ -74,6 +74,22 @@ def test_what_is_not_written_keeps_its_value() -> None:
 
 
 @needs_opencl
+def test_u64_wraps_at_64_bits() -> None:
+    """``long long`` of OpenCL C has 128 bits, and so would arithmetic with ``36ull``."""
+    func = parse(
+        "def f(A: u64[4]):\n"
+        '    for t in thread(0, 1, "threadIdx.x"):\n'
+        "        A[0] = (A[0] - u64(36)) >> u64(1)\n"
+        "        A[1] = (A[1] - u64(36)) // u64(7)\n"
+        "        A[2] = A[2] * u64(36) % u64(7)\n"
+    )
+    a = np.array([1, 2, 2**63 + 5, 3], "u8")
+    built(func)(a)
+    wrapped = [(1 - 36) % 2**64 >> 1, (2 - 36) % 2**64 // 7, 36 * 5 % 7, 3]
+    np.testing.assert_array_equal(a, np.array(wrapped, "u8"))
+
+
+@needs_opencl
 def test_threads_of_the_host_may_call_one_kernel() -> None:
     kernel, failed = built(ELEMENTWISE), list[str]()
 

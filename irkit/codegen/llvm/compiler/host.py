@@ -109,8 +109,9 @@ def runnable_target(target: Target) -> Target:
                 f"this machine ({host.cpu}) lacks the feature {feature[1:]!r} of the target",
                 hint="Leave the features empty to mean those of this machine.",
             )
-    # Switch off what a named processor has and this machine lacks.
-    features = _merged(host.features if target.cpu != host.cpu else (), target.features)
+    # What this machine has and a named processor lacks stays off.
+    lacks = tuple(feature for feature in host.features if feature[0] == "-")
+    features = _merged(lacks if target.cpu != host.cpu else (), target.features)
     return complete_target(msgspec.structs.replace(target, features=features))
 
 

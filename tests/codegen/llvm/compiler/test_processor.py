@@ -58,6 +58,19 @@ def test_code_uses_no_register_that_was_switched_off(
         assert set(re.findall(r"%([xyz])mm\d", text)) <= set(registers)
 
 
+@x86
+@pytest.mark.parametrize(("cpu", "registers"), [("x86-64-v2", "x"), ("x86-64-v3", "xy")])
+def test_code_that_runs_here_for_a_lesser_processor_has_its_registers_only(
+    cpu: str, registers: str
+) -> None:
+    assert isinstance(ADD, PrimFunc)
+    target = runnable_target(Target(cpu=cpu))
+    text = assembly(emit([ADD], target), target)
+    assert set(re.findall(r"%([xyz])mm\d", text)) <= set(registers)
+    named = complete_target(Target(cpu=cpu)).features
+    assert {each for each in target.features if each[0] == "+"} <= set(named)
+
+
 @pytest.mark.parametrize(
     "target",
     [
