@@ -50,6 +50,13 @@ def gather(A: f32[n], P: i64[4], C: f32[4]):
     for i in serial(0, 4):
         C[i] = A[P[i]] if C[i] > f32(0.0) else A[i]
 """
+NARROW = """
+def narrow(A: f16[8], B: f32[8], C: i32[8], D: bf16[8]):
+    for i in serial(0, 8):
+        A[i] = A[i] * A[i] + cast(B[i], f16)
+        C[i] = cast(B[i] * f32(3.0), i32)
+        D[i] = D[i] - cast(A[i], bf16)
+"""
 FEW_ROWS = """
 def main(q: f32[2, 1, 8], k: f32[2, 5, 8]):
     turned: f32[2, 8, 5] = transpose(k, axes=(0, 2, 1))
@@ -84,7 +91,7 @@ def stages(pipeline: Pipeline, programs: tuple[IR, ...]) -> dict[str, list[IR]]:
 
 @cache
 def loop_programs(count: int) -> tuple[PrimFunc, ...]:
-    texts = (SELECTS, EDGE_CASES["SHARED_MEMORY"], EDGE_CASES["TWO_HALVES"], GATHER)
+    texts = (SELECTS, EDGE_CASES["SHARED_MEMORY"], EDGE_CASES["TWO_HALVES"], GATHER, NARROW)
     chosen = (*map(kernel, CHOSEN), *(parse(text.strip()) for text in texts))
     return (*chosen, *random_programs(count))
 

@@ -5,6 +5,7 @@ a copy of its body; nothing recurses, because a lambda is bound after its body, 
 the module by name, which is refused. A branch whose result holds a function is bound on both sides.
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias, Union
 
 import msgspec
@@ -27,6 +28,7 @@ from irkit.graph.nodes import (
     TupleGet,
     Value,
 )
+from irkit.graph.state import state_pairs
 from irkit.graph.types import FuncType, TupleType, Type
 from irkit.ir import Var
 
@@ -83,8 +85,29 @@ def inline_calls(func: GraphFunc, module: IRModule | None) -> GraphFunc:
         scope.found[param] = _opened(builder, builder.param(param.name, param.type))
     with deep_recursion:
         result = _Inliner(func.name, module).body(func.body, scope, builder)
+        written = [scope.found[func.params[pair.param]] for pair in state_pairs(func)]
+        copies: list[Value] = []
+        result = _copied(builder, result, written, copies)
         found = _closed(builder, result, f"the result of {func.name!r}")
-    return builder.finish(found, span=func.span, **dict(func.attrs))
+    made = builder.finish(found, span=func.span, **dict(func.attrs))
+    if not copies:
+        return made
+    # They are made before anything is written over.
+    first = sorted(made.body.bindings, key=lambda bind: bind.var not in copies)
+    return made.replace(body=made.body.replace(bindings=tuple(first)))
+
+
+def _copied(
+    builder: Builder, result: Inlined, written: Sequence[Inlined], copies: list[Value]
+) -> Inlined:
+    """Return a result with copies of parameters that are written over, which a function may have
+    returned as it was given them."""
+    if isinstance(result, tuple):
+        return tuple([_copied(builder, each, written, copies) for each in result])
+    if isinstance(result, Value) and any(result is each for each in written):
+        copies.append(builder.op("identity", result))
+        return copies[-1]
+    return result
 
 
 def copy_body(body: Body, builder: Builder) -> "Value | tuple[Value, ...]":

@@ -119,7 +119,7 @@ class _InterpretedModel(Model):
 
 def interpreted(model: onnx.ModelProto) -> Model:
     """Return a model that the interpreter of graphs runs, in the parts of a compiled one."""
-    return compile_onnx(model, {}, {}, _InterpretedModel)
+    return compile_onnx(model, {}, {}, lambda given: _InterpretedModel(given.pop()))
 
 
 def native(model: onnx.ModelProto) -> Model:

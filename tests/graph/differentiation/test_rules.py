@@ -133,7 +133,9 @@ def takes_floats(name: str) -> bool:
 
 
 def test_the_reasons_are_true() -> None:
-    assert [name for name in NOT_DIFFERENTIABLE if takes_floats(name)] == []
+    # What a pass makes of other operators is made after their gradients are taken.
+    others = [name for name, why in NOT_DIFFERENTIABLE.items() if "makes it, after" not in why]
+    assert [name for name in others if takes_floats(name)] == []
 
 
 def derived(name: str, *arrays: list[float], **attrs: Any) -> list[list[float]]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import irkit
 from irkit.core import IRKitError, walk
 from irkit.graph import Apply, GraphFunc, Invoke, Lambda, arrays_of, interpret, parse_module, verify
 from irkit.passes.graph import inline_functions
@@ -25,6 +26,32 @@ def test_functions_that_a_condition_chooses_compute_the_same(c: bool) -> None:
     (found,) = arrays_of(interpret(after, inputs))
     np.testing.assert_array_equal(found, expected)
     assert inline_functions(after) is after
+
+
+def test_state_that_a_function_returns_as_it_was_is_copied_before_it_is_written_over() -> None:
+    before = parse_module("""\
+@attrs(state=((0, 0),))
+def main(x: f32[4]):
+    @function()
+    def f(p: f32[4]):
+        s: f32[4] = exp(p)
+        pair: (f32[4], f32[4]) = (s, p)
+        return pair
+    result: (f32[4], f32[4]) = f(x)
+    r: f32[4] = result[0]
+    old: f32[4] = result[1]
+    both: (f32[4], f32[4]) = (r, old)
+    return both
+""")
+    after = inline_functions(before)
+    main = after["main"]
+    assert isinstance(main, GraphFunc)
+    assert verify(main) == []
+    x = X.copy()
+    new, old = irkit.compile(before).run({"x": x}).values()
+    np.testing.assert_allclose(new, np.exp(X), rtol=1e-6)
+    np.testing.assert_array_equal(old, X)
+    np.testing.assert_array_equal(x, new)
 
 
 def test_fused_groups_and_kernels_stay() -> None:
