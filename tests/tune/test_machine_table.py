@@ -30,7 +30,7 @@ NOISE = st.floats(0.95, 1.05)
 
 def table(**changed: object) -> MachineTable:
     known = {name: getattr(GENERIC, name) for name in MEASURED}
-    return MachineTable(FORMAT, fingerprint(), **{**known, **changed})  # pyright: ignore[reportArgumentType]
+    return MachineTable(FORMAT, fingerprint(), **{**known, **changed})  # pyright: ignore[reportArgumentType] -- the fields that the test knows
 
 
 @pytest.fixture
