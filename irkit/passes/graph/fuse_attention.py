@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from irkit.autoschedule import Machine, attention_tile
-from irkit.core import remark
+from irkit.core import equal, remark
 from irkit.graph import (
     Array,
     GraphFunc,
@@ -114,7 +114,7 @@ class _Tiles:
             return None
         if "joined" in m and not _can_part(m, shape):
             return None
-        if not self._pays(m):
+        if not _has_scores_of_queries_and_keys(m, softmax) or not self._pays(m):
             return None
         operands = [m[name] for name in "qkv"]
         if "joined" in m:
@@ -123,7 +123,10 @@ class _Tiles:
             operands.append(m["mask"])
         options = {**options, **self._sizes(m), **_scale_and_fill(m)}
         made = b.op("attention", *operands, **options)
-        return made if "joined" not in m else b.op("reshape", made, shape=extents_of(m.root.var))
+        if "joined" in m:
+            return b.op("reshape", made, shape=extents_of(m.root.var))
+        # A scale or a fill of more axes gives its result more axes, too.
+        return made if equal(made.type, m.root.var.type) else None
 
     def tiled(self, b: Replacement, m: Match) -> Value:
         """Return attention with a tile, where none was chosen."""
@@ -212,6 +215,16 @@ def _has_a_query_for_each_key(m: Match) -> bool:
     assert isinstance(q, TensorType)
     assert isinstance(k, TensorType)
     return same_extent(q.shape[-2], k.shape[-1])
+
+
+def _has_scores_of_queries_and_keys(m: Match, softmax: Value) -> bool:
+    """Return True if there is a score for each query and key: a mask could make more of one."""
+    scores, q, k = (each.type for each in (softmax, m["q"], m["k"]))
+    assert isinstance(scores, TensorType)
+    assert isinstance(q, TensorType)
+    assert isinstance(k, TensorType)
+    queries, keys = scores.shape[-2:]
+    return same_extent(queries, q.shape[-2]) and same_extent(keys, k.shape[-1])
 
 
 def _is_number(array: Array) -> bool:

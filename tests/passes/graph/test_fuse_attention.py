@@ -157,6 +157,39 @@ def test_scores_that_others_read_stay() -> None:
     assert "other uses" in recorder.remarks[0].text
 
 
+GROWN = """\
+def main(q: f32[8, 4], k: f32[4, KEYS], v: f32[5, 4], m: MASK):
+    s: f32[8, KEYS] = matmul(q, k)
+    STEPS
+    p: f32[LEAD8, 5] = softmax(t, axis=-1)
+    y: f32[LEAD8, 4] = matmul(p, v)
+    return y
+"""
+GROWN_STEPS = {
+    "a mask of more keys": ("1", "", "f32[8, 5]", "t: f32[8, 5] = add(s, m)"),
+    "a scale of more axes": (
+        "5",
+        "1, ",
+        "f32[1]",
+        "c: f32[1, 1, 1] = constant([2.0])\n    t: f32[1, 8, 5] = multiply(s, c)",
+    ),
+    "a fill of more axes": (
+        "5",
+        "1, 2, ",
+        "bool[2, 8, 5]",
+        "c: f32[1, 1, 1, 1] = constant([-9.0])\n    t: f32[1, 2, 8, 5] = where(m, s, c)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", GROWN_STEPS)
+def test_scores_that_grow_between_the_products_stay(what: str) -> None:
+    keys, lead, mask, steps = GROWN_STEPS[what]
+    text = GROWN.replace("KEYS", keys).replace("LEAD", lead).replace("MASK", mask)
+    func = parse(text.replace("STEPS", steps))
+    assert ops(fuse_attention.using(vector_bytes=16, fewest=1)(func)) == ops(func)
+
+
 def test_without_a_machine_nothing_changes() -> None:
     func = graph("plain")
     assert fuse_attention(func) is func
