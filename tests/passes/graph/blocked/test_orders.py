@@ -1,5 +1,6 @@
 """Convolutions in groups, shuffles and windows over channels in blocks, in orders with holes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from irkit.core import Recorder, recording
 from irkit.debug.check.graphs.packed_constants import packed_problems
 from irkit.fuzz.picks import Picks
-from irkit.graph import Builder, GraphFunc, Op, Value, extents_of, interpret
+from irkit.graph import Builder, GraphFunc, Op, Value, extents_of, interpret, verify
 from irkit.passes.graph import block_channels, eliminate_dead_nodes
 from irkit.passes.graph.support.blocked import ChannelOrder, in_order, regions
 from tests.draws import few_or_all
@@ -90,6 +91,44 @@ def test_a_shuffle_between_convolutions_is_an_order(groups: int, channels: int) 
         after = eliminate_dead_nodes(block_channels.using(lanes=8)(func))
     assert any("another order of channels: nothing" in each.text for each in recorder.remarks)
     assert not {"reshape", "transpose", "take"} & set(names_of(after)[:-1])
+    assert_same(func, after)
+
+
+def picked(b: Builder, x: Value, which: Sequence[int]) -> Value:
+    return b.op("take", x, b.constant(np.array(which, np.int64)), axis=1)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("lanes", [4, 16])
+@settings(max_examples=few_or_all(100, 3000), deadline=None, derandomize=True, database=None)
+@given(data=st.data())
+def test_some_channels_in_any_order_are_read_by_anything(lanes: int, data: st.DataObject) -> None:
+    b = Builder("main")
+    x = conv(b, b.param("x", (1, 3, 4, 4)), data.draw(st.sampled_from([5, 16, 24, 48])), 1, 3)
+    steps = st.sampled_from(
+        ["take", "part", "sigmoid", "twice", "shuffle", "conv", "depthwise", "lrn"]
+    )
+    for step in data.draw(st.lists(steps, min_size=1, max_size=5)):
+        count = extents_of(x)[1] or 1
+        if step == "take":
+            order = data.draw(st.permutations(range(count)))
+            x = picked(b, x, order[: data.draw(st.integers(1, count))])
+        elif step == "part":
+            first = data.draw(st.integers(0, count - 1))
+            x = picked(b, x, range(first, data.draw(st.integers(first + 1, count))))
+        elif step == "twice":
+            x = b.op("concat", x, b.op("relu", x), axis=1)
+        elif step == "shuffle":
+            x = shuffle(b, x, 2) if count % 2 == 0 else x
+        elif step == "lrn":
+            x = b.op("lrn", x, size=3, alpha=0.01, beta=0.75, bias=1.0)
+        elif step == "sigmoid":
+            x = b.op("sigmoid", x)
+        else:
+            x = conv(b, x, *((count, count, 3) if step == "depthwise" else (10, 1, 1)))
+    func = b.finish(x)
+    after = block_channels.using(lanes=lanes)(func)
+    assert verify(after) == []
     assert_same(func, after)
 
 

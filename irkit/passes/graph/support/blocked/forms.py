@@ -260,7 +260,8 @@ class BlockedForms:
         return BlockedForm(((x, None),), order, emit)
 
     def take(self, step: Op, var: Value) -> BlockedForm | None:
-        """Return the form of channels in an order that is constant: nothing is computed."""
+        """Return the form of channels in an order that is constant: nothing is computed, but blocks
+        without any of them are left out."""
         x, indices = step.args
         numbers, count = self.facts.array(indices), extents_of(x)[1]
         if attributes(step).int("axis") != 1 or numbers is None or numbers.ndim != 1 or not count:
@@ -269,10 +270,16 @@ class BlockedForms:
         if not which or len({*which, *range(count)}) > count or len(set(which)) < len(which):
             return None
 
-        def emit(b: Replacement, at: BlockedValues) -> Value:
-            return at.get(b, x)
+        order = self.order(x).picked(which)
+        first, end = order.used()
+        whole = (first, end) == (0, order.blocks)
 
-        return BlockedForm(((x, None),), self.order(x).picked(which), emit)
+        def emit(b: Replacement, at: BlockedValues) -> Value:
+            taken = at.get(b, x)
+            cut = {"begins": (first,), "ends": (end,), "axes": (1,), "strides": (1,)}
+            return taken if whole else b.op("slice", taken, **cut)
+
+        return BlockedForm(((x, None),), order.part(first, end), emit)
 
     def pad(self, step: Op, var: Value) -> BlockedForm | None:
         """Return the form of padding along other axes than the channels."""
