@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irkit.core import DTypeError, FormatError, InputError, IRKitError, ShapeError
-from irkit.fuzz.judge.models import ModelCase
+from irkit.fuzz.judge.models import ModelCase, in_caches
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.runtime import Model, load
 
@@ -30,7 +30,7 @@ def package_reads_back(case: ModelCase, number: int) -> None:
         model.save(path)
         again = load(path)
         for inputs in _inputs(case, model):
-            _compare(model.run(inputs), again.run(inputs), "the loaded model")
+            _compare(_run(model, inputs), _run(again, inputs), "the loaded model")
         whole = path.read_bytes()
         for turn in range(_DAMAGES):
             path.write_bytes(_damaged(whole, number * _DAMAGES + turn))
@@ -39,7 +39,8 @@ def package_reads_back(case: ModelCase, number: int) -> None:
             except FormatError:
                 continue
             for inputs in _inputs(case, model):
-                _compare(model.run(inputs), loaded.run(inputs), "the model of a damaged package")
+                found = _run(loaded, inputs)
+                _compare(_run(model, inputs), found, "the model of a damaged package")
 
 
 def inputs_are_checked(case: ModelCase, number: int) -> None:
@@ -49,10 +50,12 @@ def inputs_are_checked(case: ModelCase, number: int) -> None:
     if model is None:
         return
     for inputs in _inputs(case, model)[:1]:
-        right = model.run(inputs)
-        spread = {name: _spread(array) for name, array in inputs.items()}
-        _compare(right, model.run(spread), "the model of arrays with gaps")
-        for name in inputs:
+        written = _written(model)
+        spread = {
+            name: array if name in written else _spread(array) for name, array in inputs.items()
+        }
+        _compare(_run(model, inputs), _run(model, spread), "the model of arrays with gaps")
+        for name in () if any(pair.capacity for pair in model.plan.state) else inputs:
             for change, expected in _WRONG:
                 quoted = repr(f"{name} else" if change is _unknown else name)
                 _must_raise(model, change(inputs, name, number), expected, quoted)
@@ -80,6 +83,18 @@ def _must_raise(
 def _inputs(case: ModelCase, model: Model) -> list[_Inputs]:
     names = [spec.name for spec in model.plan.inputs]
     return [dict(zip(names, inputs.copied(), strict=True)) for inputs in case.sample.inputs]
+
+
+def _written(model: Model) -> set[str]:
+    """Return the names of inputs that are written over."""
+    return {model.plan.inputs[pair.param].name for pair in model.plan.state}
+
+
+def _run(model: Model, inputs: _Inputs) -> _Inputs:
+    """Run a model, which writes over copies of inputs, or over caches."""
+    copied = {name: np.array(inputs[name]) for name in _written(model)}
+    results = model.run({**inputs, **copied, **in_caches(model, inputs)})
+    return {name: np.array(array) for name, array in results.items()}
 
 
 def _compare(expected: _Inputs, found: _Inputs, what: str) -> None:
