@@ -68,6 +68,13 @@ class Machine(msgspec.Struct, frozen=True):
         """Return a machine of common sizes with vector registers of so many bytes."""
         return cls(vector_bytes=vector_bytes, vector_registers=32 if vector_bytes >= 64 else 16)
 
+    def having(self, settings: tuple[tuple[str, Any], ...]) -> "Machine":
+        """Return a machine with other fields, as :attr:`settings` has them.
+
+        Raises: IRKitError as :meth:`of_settings` does.
+        """
+        return Machine.of_settings(tuple({**dict(self.settings), **dict(settings)}.items()))
+
     @classmethod
     def of_target(cls, target: Target) -> "Machine":
         """Return the machine of a complete target: its vectors, instructions and caches.

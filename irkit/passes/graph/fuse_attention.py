@@ -75,8 +75,7 @@ def fuse_attention(
     """
     if not vector_bytes:
         return func
-    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
-    tiles = _Tiles(Machine.of_settings(tuple(fields.items())), fewest)
+    tiles = _Tiles(Machine.with_vectors(vector_bytes).having(machine), fewest)
     rules = [
         graph_rule("fuse-attention", _ATTENTION, tiles.fused),
         graph_rule("fuse-safe-attention", _WITH_EMPTY_ROWS, tiles.with_empty_rows, shared=True),

@@ -86,8 +86,7 @@ def lower_to_loops(
     ``vector_bytes`` is the size of a vector register in bytes; ``machine`` has other fields in
     which the machine differs from the generic one; with ``schedule`` "none" loops stay as written.
     """
-    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
-    chosen = Machine.of_settings(tuple(fields.items()))
+    chosen = Machine.with_vectors(vector_bytes).having(machine)
     kernels = _Kernels(mod, chosen if schedule == "auto" else None)
     changes: dict[str, Function | None] = {}
     stored = stored_states(mod)

@@ -59,8 +59,7 @@ def pack_panels(
     """
     if not vector_bytes:
         return func
-    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
-    widths = _Widths(Machine.of_settings(tuple(fields.items())), constants_of(func))
+    widths = _Widths(Machine.with_vectors(vector_bytes).having(machine), constants_of(func))
     # A hole, since what is known to other rules is never as large as a matrix may be.
     plain, turned = hole("w"), op("transpose", hole("w"), name="turned")
     rules = [

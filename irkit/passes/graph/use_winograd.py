@@ -74,8 +74,7 @@ def use_winograd(
     tiles. ``tolerance`` is the error, as a part of the largest result of a convolution, up to which
     tiles of 4 x 4 may be used. ``vector_bytes`` and ``machine`` are those of ``lower_to_loops``.
     """
-    fields = {**dict(Machine.with_vectors(vector_bytes).settings), **dict(machine)}
-    chosen = Machine.of_settings(tuple(fields.items()))
+    chosen = Machine.with_vectors(vector_bytes).having(machine)
 
     def tiles(b: Replacement, m: Match) -> Value | None:
         size = _size(m, fewest) if m.facts.uses[m.root.var] else None  # What is dead is left alone.

@@ -276,8 +276,9 @@ class BlockedForms:
 
         def emit(b: Replacement, at: BlockedValues) -> Value:
             taken = at.get(b, x)
-            cut = {"begins": (first,), "ends": (end,), "axes": (1,), "strides": (1,)}
-            return taken if whole else b.op("slice", taken, **cut)
+            if whole:
+                return taken
+            return b.op("slice", taken, begins=(first,), ends=(end,), axes=(1,), strides=(1,))
 
         return BlockedForm(((x, None),), order.part(first, end), emit)
 
