@@ -1,8 +1,8 @@
 """Analyses of loop functions, each computed once per function and cached for its lifetime.
 
 Reading order: enclosing (all statements, what surrounds one, and what ran before it),
-uses (what reads and writes what), owners (whose memory a buffer is), regions (which part of a
-buffer is accessed), liveness, dependence; what those rest on: axes, value_numbering, boxes, digits,
+uses (what reads and writes what, whose memory a buffer is), regions (which part of a buffer is
+accessed), liveness, dependence; what those rest on: axes, value_numbering, boxes, digits,
 conflicts; then what passes ask about one buffer or load: carried_values, in_place, in_bounds,
 guarded_loads, reductions. The ranges of variables are in ``arith``.
 
@@ -67,12 +67,6 @@ from irkit.ir.analysis.liveness import (
     Liveness as Liveness,
     liveness as liveness,
 )
-from irkit.ir.analysis.owners import (
-    MemoryOwners as MemoryOwners,
-    is_divided as is_divided,
-    memory_owners as memory_owners,
-    with_views as with_views,
-)
 from irkit.ir.analysis.reductions import (
     IDENTITIES as IDENTITIES,
     Accumulation as Accumulation,
@@ -89,9 +83,13 @@ from irkit.ir.analysis.regions import (
     infer_regions as infer_regions,
 )
 from irkit.ir.analysis.uses import (
+    MemoryOwners as MemoryOwners,
     UseTable as UseTable,
+    is_divided as is_divided,
+    memory_owners as memory_owners,
     symbols_read as symbols_read,
     uses_of as uses_of,
+    with_views as with_views,
 )
 from irkit.ir.analysis.value_numbering import (
     ValueNumbering as ValueNumbering,

@@ -10,9 +10,8 @@ from irkit.core import analysis, walk
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
-from irkit.ir.analysis.owners import MemoryOwners
 from irkit.ir.analysis.regions import access_regions
-from irkit.ir.analysis.uses import uses_of
+from irkit.ir.analysis.uses import MemoryOwners, uses_of
 from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import evaluates, is_hint, trip_count
