@@ -25,7 +25,7 @@ class UnwrittenElement(IRKitError):
     """Raised when a thread reads what only another thread has written."""
 
 
-class Copy(msgspec.Struct):
+class ThreadCopy(msgspec.Struct):
     """Memory of a thread, or of the statements outside; ``written`` are the elements written there,
     ``lost`` those that threads inside have written since. ``log`` is for runs that note accesses.
     """
@@ -83,7 +83,7 @@ class PrivateMemory:
         def first(r: Registers) -> None:
             r[self.key], r[self.around], r[self.copies] = frozenset(), (), {}
             nothing = np.zeros(len(r[memory]), bool)
-            r[self.copy] = Copy(r[memory], nothing, nothing.copy())
+            r[self.copy] = ThreadCopy(r[memory], nothing, nothing.copy())
             r[self.touched] = nothing.copy()
 
         return first
@@ -119,7 +119,9 @@ class PrivateMemory:
             found = r[self.copies].get(mine) if keeps else None
             if found is None:
                 self._take(r, copy.memory.nbytes, loop.span)
-                found = Copy(copy.memory.copy(), copy.written.copy(), np.zeros_like(copy.lost))
+                found = ThreadCopy(
+                    copy.memory.copy(), copy.written.copy(), np.zeros_like(copy.lost)
+                )
                 if keeps:
                     r[self.copies][mine] = found
             self._use(r, found)
@@ -146,7 +148,7 @@ class PrivateMemory:
         self.code.emit(back)
         self._look()
 
-    def _use(self, r: Registers, copy: Copy) -> None:
+    def _use(self, r: Registers, copy: ThreadCopy) -> None:
         r[self.copy], r[self.place.memory] = copy, copy.memory
 
     def _take(self, r: Registers, size: int, span: Span | None) -> None:
@@ -199,7 +201,7 @@ class PrivateMemory:
         base, span = self.bases[place.memory], self.code.span
 
         def check(r: Registers) -> None:
-            copy: Copy = r[self.copy]
+            copy: ThreadCopy = r[self.copy]
             for element, at, _ in touched_elements(r, place, indices, masks, lanes):
                 number = r[base] + element
                 known = copy.written[number] and not copy.lost[number]
@@ -228,7 +230,7 @@ class PrivateMemory:
         def note(r: Registers) -> None:
             for element, _, _ in touched_elements(r, place, indices, masks, lanes):
                 at = r[base] + element
-                copy: Copy = r[self.copy]
+                copy: ThreadCopy = r[self.copy]
                 copy.written[at] = r[self.touched][at] = True
                 copy.lost[at] = False
                 for outer in r[self.around]:

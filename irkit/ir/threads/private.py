@@ -1,4 +1,4 @@
-"""Give each thread memory of its own where a private buffer is allocated around the threads.
+"""Memory of each thread, where a private buffer is allocated around the loops over threads.
 
 The allocation moves into the loops over threads if one nest of them contains all its uses. Else a
 buffer with a row for each thread takes its place: a thread sees its row through a view, and what is
@@ -31,8 +31,8 @@ Claim = Callable[[For], bool]
 
 
 def with_own_memory(body: Stmt, claim: Claim, *, scope: str | None = None) -> Stmt:
-    """Give each thread its own memory of every private buffer, where the loops over threads are
-    those that satisfy a claim; return the same statement if there is nothing to do.
+    """Return a statement in which each thread has its own memory of every private buffer; its loops
+    over threads are those that satisfy a claim. If there is nothing to do, return the same one.
 
     A buffer with rows for all threads gets the ``scope``, or keeps its own. The caller holds the
     guard of ``deep_recursion``.
