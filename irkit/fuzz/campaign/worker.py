@@ -11,12 +11,12 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import ProcessState, scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
-from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.guidance.branches import branches_here
 from irkit.fuzz.guidance.novelty import novelty_here
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.judge.subsystems.table import prepare_kinds
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.shrink.choices import record_counted
 from irkit.ir import PrimFunc
@@ -59,8 +59,7 @@ class CaseResult(msgspec.Struct, frozen=True):
 def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it; what its passes changed in this process is set as it was."""
     set_up_worker()
-    if draw.kind == "onnx":
-        suite_cases()  # Seconds once, which nobody watches.
+    prepare_kinds((draw.kind,))  # Seconds once, which nobody watches.
     state = ProcessState()
     started = time.process_time()
     branches = branches_here()
