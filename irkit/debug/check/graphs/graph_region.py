@@ -8,6 +8,7 @@ such as having no sign, mostly comes from the operator that made it.
 """
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from irkit.debug.check.graph_numbering import GraphNumbering, NumberedStep
 from irkit.debug.execution.executors import InterpreterExecutor, NativeExecutor
 from irkit.debug.execution.inputs import Array, InputKind, dim_size, draw_values
 from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.execution.row_patterns import filled_rows
 from irkit.graph import (
     OPS,
     Constant,
@@ -66,6 +68,12 @@ class GraphRegion:
             frontier = set[int]().union(*map(self._producers, frontier))
         self.frontier = self._settled(frontier, own)
         self.computed = known.cone(targets, frozenset(self.frontier)) - self.frontier
+
+    def elements(self, sizes: Mapping[Var, int]) -> int:
+        """Return how many elements the values that are drawn or computed have."""
+        types = [self.known.nodes[number].type for number in self.frontier | self.computed]
+        shapes = [kind.shape for each in types for kind in tensors_in(each)]
+        return sum(prod(dim_size(dim, sizes) for dim in shape) for shape in shapes)
 
     def _settled(self, made: set[int], own: Sequence[int]) -> set[int]:
         """Return a frontier in which no value depends on another one, nor decides about shapes.
@@ -135,7 +143,8 @@ def _is_drawable(node: NumberedStep) -> bool:
 
 class RegionRunner:
     """Runs regions on one set of inputs. ``given`` are arrays by the names of parameters: with
-    them nothing else is drawn, so regions begin at the parameters."""
+    them nothing else is drawn, so regions begin at the parameters. With ``rows``, each drawn array
+    follows one pattern of ``row_patterns``, counted from there on."""
 
     def __init__(
         self,
@@ -145,8 +154,9 @@ class RegionRunner:
         sizes: Mapping[Var, int],
         given: Mapping[str, Any],
         worker: NativeWorker,
+        rows: int | None = None,
     ) -> None:
-        self.known, self.seed = known, seed
+        self.known, self.seed, self.rows = known, seed, rows
         self.kind: InputKind = kind
         self.sizes, self.given, self.worker = dict(sizes), given, worker
         self.redrawn: frozenset[int] = frozenset()  # Weights that are drawn all the same.
@@ -198,7 +208,11 @@ class RegionRunner:
                 made = rng.uniform(-2, 2, size=shape) / np.sqrt(_fan(shape))
                 self._drawn[number] = made.astype(numpy_dtype(node.type.dtype))
                 return self._drawn[number]
-            self._drawn[number] = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
+            if self.rows is not None and node.type.dtype.is_float:
+                start = self.rows + number
+                self._drawn[number] = filled_rows(node.type.dtype, shape, None, start, rng)
+            else:
+                self._drawn[number] = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
         return self._drawn[number]
 
     def _computed(self, number: int, made: Mapping[int, Arrays]) -> Arrays:
