@@ -46,6 +46,8 @@ KERNEL_STEPS = 5_000
 LOOP_STEPS = 100_000
 """Most steps of the interpreter for each kernel of a loop."""
 INTEGERS = (0, 3)
+LARGE = 2.0**7
+"""The largest finite number among special values of a graph: f16 holds sums of its squares."""
 Arrays = Array | tuple[Array, ...]
 
 
@@ -209,10 +211,10 @@ class RegionRunner:
                 self._drawn[number] = made.astype(numpy_dtype(node.type.dtype))
                 return self._drawn[number]
             if self.rows is not None and node.type.dtype.is_float:
-                start = self.rows + number
-                self._drawn[number] = filled_rows(node.type.dtype, shape, None, start, rng)
+                array = filled_rows(node.type.dtype, shape, None, self.rows + number, rng)
             else:
-                self._drawn[number] = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
+                array = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
+            self._drawn[number] = _without_overflow(array)
         return self._drawn[number]
 
     def _computed(self, number: int, made: Mapping[int, Arrays]) -> Arrays:
@@ -287,6 +289,17 @@ class RegionRunner:
             raise error(f"{func.name!r} fails: {done.error}")
         found = done.arrays[len(given) :]
         return found if isinstance(node.type, TupleType) else found[0]
+
+
+def _without_overflow(array: Array) -> Array:
+    """Replace finite floats that are very large or very small: algebra on weights, such as moving a
+    power of two into them, is exact but where a product overflows or is denormal."""
+    if array.dtype.kind in "iub":
+        return array
+    with np.errstate(all="ignore"):
+        size = np.abs(array.astype(np.float64))
+        extreme = np.isfinite(size) & (size != 0) & ((size > LARGE) | (size < 1 / LARGE))
+    return np.where(extreme, np.where(array < 0, -3, 3).astype(array.dtype), array)
 
 
 def _fan(shape: Sequence[int]) -> int:
