@@ -26,6 +26,7 @@ from irkit.codegen.c.writer import (
 )
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.codegen.llvm.statements.assertion_record import record_size
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.math import with_wide_floats
@@ -148,6 +149,7 @@ def _written(
             if isinstance(param, Buffer):
                 writer.alignment.begins(param, max(param.dtype.bytes, param.align))
     writer.names(name)
+    writer.wrapping = wrapping_loops(func)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False
     writer.contracts = attrs.get("contract") is not False and not source.dialect.has_threads

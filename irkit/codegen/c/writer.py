@@ -128,7 +128,8 @@ class FunctionWriter:
     far if the launch asks for it. ``comparisons`` has, for bool vectors by
     name, the comparison that each is: the name of integers as wide as what is compared, and their
     bits. ``registers`` are the variables in place of an array, by their first elements; ``kept``
-    those that stay in a register once they are read.
+    those that stay in a register once they are read. ``wrapping`` has the variables of loops that
+    Clang must not vectorise.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -162,6 +163,7 @@ class FunctionWriter:
         self.block_memory: list[str] = []
         self.shared_end: int | None = None
         self.alignment: Alignment | None = None  # Where a language reads wide vectors apart.
+        self.wrapping = frozenset[Var]()
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)

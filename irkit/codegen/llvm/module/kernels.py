@@ -15,7 +15,7 @@ from irkit.codegen.llvm.builder.types import memory_type, quoted
 from irkit.codegen.llvm.expressions.memory_access import from_memory
 from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
-from irkit.codegen.llvm.statements.wrapping_loops import wrapping_loops
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion
 from irkit.ir import Buffer, PrimFunc
 from irkit.ir.math import with_wide_floats

@@ -23,7 +23,7 @@ from irkit.codegen.llvm.statements.assertion_record import bind_record, record_s
 from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.clocks import clocks_symbol, declare_clocks
 from irkit.codegen.llvm.statements.statements import write
-from irkit.codegen.llvm.statements.wrapping_loops import wrapping_loops
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.math import with_wide_floats

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import irkit
-from irkit.codegen import complete_target, emit
-from irkit.codegen.llvm.statements.wrapping_loops import without_cure, wrapping_loops
+from irkit.codegen import complete_target, emit, emit_c
+from irkit.codegen.wrapping_loops import without_cure, wrapping_loops
 from irkit.core import IRModule, Target
 from irkit.ir import Buffer, PrimFunc, as_int, interpret, numpy_dtype, parse
 
@@ -104,6 +104,20 @@ def test_without_the_cure_llvm_takes_the_index_for_consecutive(
         assert wrong(funcs) == [0, 1, 2]
 
 
+def test_an_index_of_fewer_bits_wraps_beside_one_of_more() -> None:
+    """No index has 32 bits here: LLVM takes no wrap in 12 bits for no wrap in 10."""
+    func = parse("""
+def f(A: f32[4096], B: f32[1024], C: f32[1500], b: i64):
+    for j in serial(0, 1500):
+        C[j] = A[(b * 8 + j + 3) % 4096] + B[(j + 3) % 1024]
+""")
+    a, b = np.arange(4096, dtype=np.float32), np.arange(1024, dtype=np.float32)
+    native, expected = np.zeros((2, 1500), np.float32)
+    irkit.build(func)(a, b, native, 5)
+    interpret(func, a, b, expected, 5)
+    np.testing.assert_array_equal(native, expected)
+
+
 def names(text: str) -> set[str]:
     """Return the loops that LLVM must not vectorise."""
     return {var.name for var in wrapping_loops(parse(text))}
@@ -193,3 +207,13 @@ def f(A: f32[8, 32], C: f32[8, 32], D: u8[32]):
         if new != old
     ]
     assert [new.removeprefix(old) for new, old in changed] == [", !llvm.loop !2"]
+
+
+def test_c_source_has_a_hint_for_clang_before_such_a_loop_only() -> None:
+    text = "def f(A: f32[64], C: f32[64]):\n for j in serial(0, 64):\n  C[j] = A[{index}]\n"
+    sources = [
+        emit_c([parse(text.format(index=index))], Target("c"))
+        for index in ("63 - j", "(j + 3) % 64")
+    ]
+    hint = "#ifdef __clang__\n#pragma clang loop vectorize(disable)\n#endif\n    for ("
+    assert [source.count(hint) for source in sources] == [0, 1]

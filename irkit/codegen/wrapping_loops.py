@@ -64,6 +64,7 @@ _FEWEST_BITS = 32
 """A sum of so many bits that wraps around moves by 2**32 elements, so one side is outside."""
 _PROMOTED = 1024
 """The most elements of a local array that LLVM may keep in registers, by unrolling."""
+_MAY_NARROW = {FloorMod, BitAnd, Shl, Call, Cast, Reinterpret, Add, Sub, Mul, Neg}
 _NONE = frozenset[Var]()
 _NO_ARRAYS = frozenset[Buffer]()
 
@@ -85,7 +86,8 @@ def without_cure() -> Generator[None]:
 
 def wrapping_loops(func: PrimFunc) -> frozenset[Var]:
     """Return the variables of the loops in which an index may wrap around in few bits."""
-    if not any(map(_narrows, walk(func.body))) or os.environ.get(_SWITCH):
+    candidates = (node for node in walk(func.body) if node.__class__ in _MAY_NARROW)
+    if not any(map(_narrows, candidates)) or os.environ.get(_SWITCH):
         return _NONE
     return _Wraps(func).loops()
 
@@ -95,14 +97,12 @@ def _narrows(node: Node) -> bool:
     match node:
         case FloorMod() | BitAnd():
             return node.dtype.is_integer and _block(node) is not None
-        case Shl():
+        case Shl() | Call("truncmod"):
             return True
         case Cast() | Reinterpret():
             return _shrinks(node)
         case Add() | Sub() | Mul() | Neg():
             return node.dtype.is_integer and node.dtype.bits < _FEWEST_BITS
-        case Call():
-            return node.name == "truncmod"
         case _:
             return False
 
