@@ -252,9 +252,13 @@ def _counts(statuses: Iterable[str]) -> str:
 
 
 def _summary(found: Iterable[Verdict]) -> str:
-    statuses = [each.status if each.changed else "unchanged" for each in found]
-    proved = [" (proved)" if each.basis == "proved" else "" for each in found]
-    return _counts(map(add, statuses, proved)) or "no steps"
+    known = list(found)
+    steps = [each for each in known if not each.in_code]
+    statuses = [each.status if each.changed else "unchanged" for each in steps]
+    proved = [" (proved)" if each.basis == "proved" else "" for each in steps]
+    code = _counts(each.status for each in known if each.in_code)
+    of_steps = _counts(map(add, statuses, proved)) or "no steps"
+    return f"{of_steps}; native code: {code}" if code else of_steps
 
 
 def _forms(program: ProgramFile, chosen: CheckFlags) -> list[tuple[str, _Run]]:

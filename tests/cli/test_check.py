@@ -51,7 +51,7 @@ def call(*args: str) -> Result:
 def test_a_right_pipeline_passes_with_exit_code_0(folder: Path) -> None:
     result = call("check", "scale.irs")
     assert result.exit_code == 0
-    assert "3 same" in result.output
+    assert "3 same; native code: 1 same" in result.output
     assert "differs" not in result.output
 
 

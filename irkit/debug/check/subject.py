@@ -1,15 +1,15 @@
 """One function through all its steps: inputs, outcomes and tolerances."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec.structs import replace
 
-from irkit.debug.check.comparison import Comparison, difference_of, with_equal_zeros
+from irkit.debug.check.comparison import Comparison
 from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.race_search import RaceSearch
-from irkit.debug.check.rounding_error.precision import Precision, Runner, native_limits
+from irkit.debug.check.rounding_error.precision import Precision, Runner
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.tried_inputs import describe_inputs
 from irkit.debug.check.verdict import Verdict
@@ -45,7 +45,6 @@ class Subject:
         self._limits: dict[tuple[int, int, int], list[Array | None]] = {}
         self._settled: set[int] = set()
         self._searched: dict[tuple[int, int], tuple[PrimFunc, PrimFunc]] = {}
-        self._native_checked = False
         try:
             self._prepare()
         except StepLimit:
@@ -61,15 +60,12 @@ class Subject:
         executor.max_steps *= MAX_SLOWDOWN  # The result of a pass may take longer, within limits.
         self.runs = [OutcomeCache(executor, self.inputs)]
         self.races = RaceSearch(self.inputs)
-        if self.options.native:
-            native = NativeExecutor(trusted=not self.options.guarded, worker=self.worker)
-            self.runs.append(OutcomeCache(native, self.inputs))
 
     def _prepare_native(self) -> None:
         if self.options.native is False:
             self.unusable = "it takes too long to interpret, and native code is off"
             return
-        executor = NativeExecutor(trusted=False, worker=self.worker)
+        executor = NativeExecutor(self.worker)
         self.inputs = self._usable(executor)
         self.runs = [OutcomeCache(executor, self.inputs)]
         self.races = RaceSearch(self.inputs, thorough=False)
@@ -201,36 +197,6 @@ class Subject:
                 self.inputs[number], own.arrays, _runner(runs)
             )
         return own, self._limits[key]
-
-    def check_native(self, blank: Verdict) -> Iterator[Verdict]:
-        """Compare native code with the interpreter on the original function.
-
-        Steps are compared executor by executor, so they would not show a difference between the
-        two.
-        """
-        if self._native_checked or len(self.runs) < 2 or self.unusable:
-            return
-        self._native_checked = True
-        verdict = replace(
-            blank, function=self.func.name, name="code", pass_text="native code", status="same"
-        )
-        interpreted, native = self.runs
-        for number, inputs in enumerate(self.inputs):
-            expected = interpreted.outcome(self.func, number)
-            found = native.outcome(self.func, number)
-            result: dict[str, object] = {"status": "failed", "message": found.error}
-            limits: list[Array | None] = []
-            if not found.error:
-                limits = native_limits(expected.arrays, self.start(native, number)[1])
-                result = difference_of(self.func, expected.arrays, found.arrays, limits)
-            if result["status"] == "differs":
-                wanted = with_equal_zeros(self.func, number, interpreted, native)
-                result = difference_of(self.func, wanted, found.arrays, limits)
-            made = replace(verdict, **result, inputs=inputs.name, how=native.executor.how)
-            if not made.ok:
-                yield made
-                return
-        yield verdict
 
 
 def _runner(runs: OutcomeCache) -> Runner:

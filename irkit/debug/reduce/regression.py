@@ -52,12 +52,12 @@ def test_{name}() -> None:
 
 _NO_LIMITS = Limits()
 _PLAIN = """\
-{first}    for verdict in check({steps}, INPUTS):
+{first}    for verdict in check({steps}, INPUTS{code}):
         assert verdict.ok, str(verdict)"""
 _GUARDED = """\
 {first}    with Isolation(seconds={seconds}, memory={memory}) as isolation:
         steps = {steps}
-        for verdict in check(steps, INPUTS):
+        for verdict in check(steps, INPUTS{code}):
             assert verdict.ok, str(verdict)"""
 _STEPS = "pipeline_for(PIPELINE, func).steps(func{apply})"
 _SCHEDULE = "    schedule = ScheduleTrace.from_json(SCHEDULE)\n"
@@ -81,16 +81,19 @@ def regression_test(
     names = ["check"] + ["scheduled_steps"] * bool(case.schedule.steps)
     steps = _SCHEDULED if case.schedule.steps else _STEPS
     first = _SCHEDULE if case.schedule.steps else ""
-    body = _PLAIN.format(first=first, steps=steps.format(apply=""))
+    code = ", code=True" if failure.is_of_code else ""
+    body = _PLAIN.format(first=first, steps=steps.format(apply=""), code=code)
     if failure.needs_isolation:
         names.insert(0, "Isolation")
         body = _GUARDED.format(
             first=first,
+            code=code,
             seconds=limits.seconds,
             memory=limits.memory,
             steps=steps.format(apply=", apply=isolation.apply"),
         )
-    claim = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
+    name = "native_code" if failure.is_of_code else failure.name
+    claim = f"{name}_keeps_the_meaning_of_{case.func.name}"
     return _TEST.format(
         title=textwrap.fill(title, WIDTH),
         imports=imports,

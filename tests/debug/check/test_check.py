@@ -2,16 +2,13 @@
 
 import re
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from msgspec import structs
-from numpy.typing import NDArray
 
 from irkit.core import IRKitError, rewrite, substitute
-from irkit.debug import CheckOptions, NativeWorker, Verdict, check, is_trusted, verdicts
+from irkit.debug import Verdict, check, is_trusted
 from irkit.ir import (
     LOOP_LEVEL,
     Add,
@@ -171,36 +168,6 @@ def test_a_function_too_long_to_interpret_runs_in_a_child_process() -> None:
     found = check(DEFAULT.stop_after(1).steps(func), samples=2)
     assert {each.status for each in found} == {"same"}
     assert {each.how for each in found if each.changed} == {"native code"}
-
-
-class CountingWorker(NativeWorker):
-    """A worker that counts its calls.
-
-    If told to, its code reads too far, like the result of wrong code generation.
-    """
-
-    count, wrong = 0, False
-
-    def run(self, func: PrimFunc, args: Sequence[Any]) -> tuple[NDArray[Any], ...]:
-        self.count += 1
-        beyond = rewrite(func, lambda loop: loop.replace(end=loop.end + 1), on=For)
-        return super().run(beyond if self.wrong else func, args)
-
-
-def test_guarded_native_code_runs_in_a_child_even_if_the_interpreter_accepts_it() -> None:
-    func = parse("def f(A: f32[8], C: f32[1]):\n    for i in serial(0, 8):\n        C[0] = A[i]\n")
-    keep = changing(lambda loop: loop.replace(kind="unrolled"), For)
-    steps = list(Pipeline(LOOP_LEVEL, (Phase(0, "only", (keep,)),)).steps(func))
-    worker, options = CountingWorker(20.0), CheckOptions(samples=1, native=True)
-    assert all(each.ok for each in verdicts(steps, options, worker))
-    assert worker.count == 0
-    options = structs.replace(options, guarded=True)
-    assert all(each.ok for each in verdicts(steps, options, worker))
-    assert worker.count > 0
-    worker.wrong = True
-    messages = [each.message for each in verdicts(steps, options, worker)]
-    assert any("crashed its process with SIGSEGV" in message for message in messages)
-    worker.close()
 
 
 def test_native_code_out_of_bounds_is_found_without_harm_to_this_process() -> None:
