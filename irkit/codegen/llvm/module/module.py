@@ -23,12 +23,13 @@ from irkit.codegen.llvm.statements.assertion_record import bind_record, record_s
 from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.clocks import clocks_symbol, declare_clocks
 from irkit.codegen.llvm.statements.statements import write
+from irkit.codegen.llvm.statements.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion, walk
 from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
 from irkit.ir.math import with_wide_floats
 from irkit.ir.threads import split_threads
 
-EMITTER_VERSION = 6
+EMITTER_VERSION = 7
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -121,7 +122,7 @@ def emit_function(module: ModuleText, func: PrimFunc, head: str = "") -> str:
     for param in func.params:
         if isinstance(param, Buffer):
             place_buffer(scope, param, scope.places[id(param)].pointer)
-    module.kernel = func.name
+    module.kernel, module.wrapping = func.name, wrapping_loops(func)
     write(scope, func.body)
     leave(scope)
     module.declare(clocks_symbol(func.name), declare_clocks(module, func.name))

@@ -164,7 +164,8 @@ def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: b
     # The last value is below the end, so adding 1 cannot wrap around.
     text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
     # On x86 vectors do not speed up division, and the cost model of LLVM 22 may abort on it.
-    note = SERIAL if text.divides else ""
+    serial = text.divides or node.var in text.module.wrapping
+    note = SERIAL if serial else ""
     text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
     text.start(done)
     text.divides |= divides_outside
