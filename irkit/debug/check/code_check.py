@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from irkit.debug.check.code_trial import (
+    COMPILING,
     CodeAnswer,
     CodeTrial,
     KnownCall,
@@ -115,7 +116,15 @@ def _in_child(trial: CodeTrial, seconds: float, worker: NativeWorker) -> CodeAns
             return msgspec.msgpack.decode(data, type=CodeAnswer)
         return worker.call(run_trial_of_text, *_as_text(trial))
     except ChildDied as error:
-        return CodeAnswer("failed", f"the native code {error.message}", inputs=error.report)
+        return _of_death(error)
+
+
+def _of_death(error: ChildDied) -> CodeAnswer:
+    compiling = error.report == COMPILING
+    if error.kind == "memory" or (compiling and error.kind == "timeout"):
+        return CodeAnswer("not known", f"compiling and running it {error.message}")
+    who = "LLVM" if compiling else "the native code"
+    return CodeAnswer("failed", f"{who} {error.message}", inputs="" if compiling else error.report)
 
 
 def _as_text(trial: CodeTrial) -> Sequence[object]:

@@ -43,6 +43,8 @@ from irkit.ir import (
 )
 from irkit.processes import report
 
+COMPILING = "compiling"
+"""What is reported until the code is there."""
 _ROUNDED_ONCE = 0.5
 """Units in the last place of a function whose result is the same wherever it is computed."""
 
@@ -87,7 +89,12 @@ def run_trial(trial: CodeTrial) -> CodeAnswer:
     An access out of bounds can end this process; the name of the inputs is reported before each
     call.
     """
-    return _Trial(trial).answer()
+    try:
+        return _Trial(trial).answer()
+    except MemoryError:
+        return CodeAnswer("not known", "there was not enough memory to run it")
+    except Exception as error:  # A fault of irkit's, which is none of the code.
+        return CodeAnswer("not known", f"it cannot be tried: {type(error).__name__}: {error}")
 
 
 class _Trial:
@@ -98,7 +105,7 @@ class _Trial:
         self.rounded = 0
 
     def answer(self) -> CodeAnswer:
-        report("compiling")
+        report(COMPILING)
         try:
             code = GuardedFunction(exact(self.func), shipped=True)
         except IRKitError as error:

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
+from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Verdict, bisect, check, verdicts
 from irkit.debug.check import code_check, code_trial
 from irkit.debug.execution.native_worker import GuardedFunction
-from irkit.ir import F32, LOOP_LEVEL, Call, For, Mul, PrimFunc, Store, const, parse
+from irkit.ir import F32, I32, LOOP_LEVEL, Call, For, Mul, PrimFunc, Store, const, parse
 from irkit.phases import DEFAULT
 from irkit.transform import Phase, Pipeline, define_pass
+from tests.codegen.llvm.statements.test_wrapping_loops import INDICES, family, program, wrong
 from tests.draws import sampled
 from tests.passes.loop.kernels import KERNELS, kernel
 
@@ -190,10 +192,9 @@ def test_a_race_leaves_no_one_result_to_compare() -> None:
 def test_what_takes_too_long_to_interpret_is_compared_with_code_of_a_lower_level(
     miscompile: Any,
 ) -> None:
-    text = KERNELS["MATMUL"].strip().replace("6", "120").replace("5", "120")
-    assert code_verdict(text, samples=1).status == "same"
+    assert code_verdict(ADD, max_steps=20).status == "same"
     miscompile(scaled, Store)
-    found = code_verdict(text, samples=1)
+    found = code_verdict(ADD, max_steps=20)
     assert (found.status, found.guilty) == ("differs", "code generation")
     assert "code of a lower level computes what is expected" in found.message
 
@@ -224,3 +225,43 @@ def test_bisect_says_that_no_pass_is_at_fault(miscompile: Any) -> None:
     assert found is not None
     assert (found.run, found.verdict.guilty, found.rewrites) == (None, "code generation", ())
     assert "every pass keeps the meaning" in str(found)
+
+
+def differing(funcs: Iterable[PrimFunc]) -> list[int]:
+    """Return which functions have code that differs; each of their passes is right."""
+    found = (code_of(check(DEFAULT.steps(func), code=True, samples=1)) for func in funcs)
+    return [at for at, each in enumerate(found) if (each.status, each.guilty) == DIFFERS]
+
+
+DIFFERS = ("differs", "code generation")
+
+
+@pytest.mark.parametrize("cured", [False, True])
+def test_what_llvm_makes_of_an_index_that_wraps_around_differs_by_default(
+    cured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRKIT_CACHE", "0")
+    funcs = [
+        program("in two", "remainder", store=True),
+        parse(
+            "def f(A: f32[32, 32], C: f32[32, 32]):\n    for i in serial(0, 32):\n"
+            "        for j in serial(0, 32):\n            if j < 30:\n"
+            "                C[i, j] = A[i, j] + A[i, (j + 3) % 32]\n"
+        ),
+    ]
+    if cured:
+        assert differing(funcs) == []
+        return
+    with without_cure():
+        assert differing(funcs) == [0, 1]
+
+
+@pytest.mark.long
+def test_each_wrong_program_of_the_family_differs_by_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("IRKIT_CACHE", "0")
+    funcs = list(family(INDICES))
+    with without_cure():
+        assert set(wrong(funcs)) <= set(differing(funcs))
+    assert differing(funcs) == []
