@@ -141,6 +141,9 @@ from irkit.debug.execution.instruction_check import (
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
 )
+from irkit.debug.isolation.input_digest import (
+    with_untouched_input as with_untouched_input,
+)
 from irkit.debug.isolation.kernels import (
     KernelHalted as KernelHalted,
     run_kernel as run_kernel,

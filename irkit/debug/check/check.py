@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug.check.code_check import code_verdict
+from irkit.debug.check.difference import Difference
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.graphs.packed_constants import packed_problems
 from irkit.debug.check.module_promises import broken_promise, only_adds
@@ -184,6 +185,7 @@ def _check_step(
         made = subject.verdict(blank, before, after, changes_rounding=step.changes_rounding)
         if subjects.prover is not None:
             made = with_proof(made, subject, before, after, subjects.prover)
+        made = subjects.as_consequence(made, before, after)
         yield made
         if made.ok:
             yield from code.of_stage(blank, after)
@@ -277,6 +279,7 @@ class _Subjects(dict[str, Subject]):
         super().__init__()
         self.worker, self.prover = worker, prover
         self.names: set[str] = set()
+        self.first_wrong: dict[str, Verdict] = {}
 
     def of(self, func: PrimFunc, options: CheckOptions) -> Subject:
         """Return the subject of a function; one that is new is prepared."""
@@ -284,3 +287,19 @@ class _Subjects(dict[str, Subject]):
             self.names |= input_names(func)
             self[func.name] = Subject(func, options, self.worker)
         return self[func.name]
+
+    def as_consequence(self, made: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
+        """Return a verdict; one that only carries on what an earlier step of the function broke is
+        "not known", and names that step."""
+        first = self.first_wrong.get(before.name)
+        if first is None:
+            if made.is_wrong:
+                self.first_wrong[before.name] = made
+            return made
+        if made.ok or not self[before.name].carries_on(made, before, after):
+            return made
+        why = f": {made.message}" if made.message else ""
+        message = f"follows from '{first.pass_text}' of {first.phase_text}{why}"
+        return msgspec.structs.replace(
+            made, status="not known", message=message, error=Difference(), buffer="", stopped=False
+        )

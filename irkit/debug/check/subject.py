@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 from msgspec.structs import replace
 
 from irkit.debug.check.comparison import Comparison
+from irkit.debug.check.difference import same_values
 from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.race_search import RaceSearch
@@ -13,6 +15,7 @@ from irkit.debug.check.rounding_error.precision import Precision, Runner
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.tried_inputs import describe_inputs
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.check.well_defined import left_to_chance
 from irkit.debug.counterexamples import counterexample_sets
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
@@ -177,6 +180,31 @@ class Subject:
             dims, seed = self.options.dims, self.options.seed
             for inputs in counterexample_sets(self.func, before, after, dims=dims, seed=seed):
                 self._edges.add(inputs)
+
+    def carries_on(self, made: Verdict, before: PrimFunc, after: PrimFunc) -> bool:
+        """Return True if a verdict that is not right says only what the stage before the step has
+        wrong: that it does not run, races, or leaves the elements that differ to chance."""
+        if made.status != "differs" and self.races is not None and self.races.has_race(before):
+            return True
+        named = [at for at, each in enumerate(self.inputs) if each.name == made.inputs]
+        return any(
+            self._is_by_chance(made, before, after, at) for at in named or range(len(self.inputs))
+        )
+
+    def _is_by_chance(self, made: Verdict, before: PrimFunc, after: PrimFunc, number: int) -> bool:
+        (runs,) = self.runs
+        try:
+            expected = runs.outcome(before, number)
+            if expected.error or not isinstance(runs.executor, InterpreterExecutor):
+                return bool(expected.error)
+            most = runs.executor.max_steps
+            chance = left_to_chance(before, self.inputs[number].copied(), max_steps=most)
+            if chance is None or made.status != "differs":
+                return chance is None or any(map(np.any, chance))
+            arrays = expected.arrays, runs.outcome(after, number).arrays, chance
+        except StepLimit:
+            return True
+        return not any(np.any(~same_values(a, b) & ~c) for a, b, c in zip(*arrays, strict=True))
 
     @property
     def tried(self) -> str:

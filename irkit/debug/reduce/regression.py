@@ -52,7 +52,8 @@ def test_{name}() -> None:
 
 _NO_LIMITS = Limits()
 _PLAIN = """\
-{first}    for verdict in check({steps}, INPUTS{code}):
+{first}    steps = {steps}
+    for verdict in check(steps, INPUTS{code}):
         assert verdict.ok, str(verdict)"""
 _GUARDED = """\
 {first}    with Isolation(seconds={seconds}, memory={memory}) as isolation:
@@ -82,7 +83,10 @@ def regression_test(
     steps = _SCHEDULED if case.schedule.steps else _STEPS
     first = _SCHEDULE if case.schedule.steps else ""
     code = ", code=True" if failure.is_of_code else ""
-    body = _PLAIN.format(first=first, steps=steps.format(apply=""), code=code)
+    modifies = failure.kind == "input"
+    apply = ", apply=with_untouched_input(apply_here)" if modifies else ""
+    names += ["with_untouched_input"] * modifies
+    body = _PLAIN.format(first=first, steps=steps.format(apply=apply), code=code)
     if failure.needs_isolation:
         names.insert(0, "Isolation")
         body = _GUARDED.format(
@@ -98,7 +102,8 @@ def regression_test(
         title=textwrap.fill(title, WIDTH),
         imports=imports,
         names=", ".join(names),
-        more="from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else "",
+        more="from irkit.schedule import ScheduleTrace\n" * bool(case.schedule.steps)
+        + "from irkit.transform import apply_here\n" * modifies,
         schedule=_schedule_text(case.schedule),
         body=body,
         function=quoted(script(case.func)),

@@ -12,6 +12,7 @@ from irkit.debug import Verdict, check, is_trusted
 from irkit.ir import (
     LOOP_LEVEL,
     Add,
+    Allocate,
     Call,
     Const,
     Div,
@@ -20,8 +21,10 @@ from irkit.ir import (
     Mul,
     PrimFunc,
     Store,
+    Var,
     const,
     parse,
+    seq,
 )
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Phase, Pipeline, define_pass
@@ -248,3 +251,65 @@ def test_a_pipeline_in_which_ten_passes_change_a_kernel_is_checked_in_seconds() 
         time.process_time() - started < 4
     )  # 1 s when written, 2 s where two processors share a core.
     assert is_trusted(found)
+
+
+TEMPORARY = """
+def f(A: f32[8], C: f32[8]):
+    T = alloc(f32[8])
+    for i in serial(0, 8):
+        T[i] = A[i]
+    for j in serial(0, 8):
+        C[j] = T[j]
+"""
+
+
+@define_pass
+def fill_first(func: PrimFunc) -> PrimFunc:
+    """Fill fresh memory, which every element that is read overwrites."""
+
+    def fill(node: Allocate) -> Allocate:
+        at = Var("at", node.buffer.shape[0].dtype)
+        store = Store(node.buffer, (at,), const(7.0, node.buffer.dtype))
+        loop = For(at, const(0, at.dtype), node.buffer.shape[0], store)
+        return node.replace(body=seq(loop, node.body))
+
+    return rewrite(func, fill, on=Allocate)
+
+
+def verdicts_of(*passes: AnyPass) -> tuple[Verdict, ...]:
+    pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "only", passes),))
+    return check(pipeline.steps(parse(TEMPORARY)), samples=2)
+
+
+def after_one_wrong(p: AnyPass) -> tuple[Verdict, ...]:
+    """Return verdicts on a pass that leaves one element unwritten, and on a pass after it."""
+
+    def shorten(loop: For) -> For | None:
+        return loop.replace(end=Const(7, loop.var.dtype)) if _fills(loop) else None
+
+    return verdicts_of(changing(shorten, For), p)
+
+
+def _fills(loop: For) -> bool:
+    return isinstance(loop.body, Store) and loop.body.buffer.name == "T"
+
+
+def test_a_step_that_carries_on_what_another_broke_follows_from_it() -> None:
+    first, second = after_one_wrong(fill_first)
+    assert (first.status, second.status) == ("differs", "not known")
+    assert second.message == "follows from 'change' of phase 0"
+    (alone,) = check(
+        Pipeline(LOOP_LEVEL, (Phase(0, "only", (fill_first,)),)).steps(parse(TEMPORARY))
+    )
+    assert alone.status == "same"
+
+
+def test_a_second_wrong_step_is_found_all_the_same() -> None:
+    @define_pass
+    def skip_the_first(func: PrimFunc) -> PrimFunc:
+        """Leave the first element out."""
+        begins = lambda loop: loop.replace(begin=Const(1, loop.var.dtype))  # noqa: E731
+        return rewrite(func, begins, on=For)
+
+    first, second = after_one_wrong(skip_the_first)
+    assert (first.error.at, second.status, second.error.at) == ((7,), "differs", (0,))
