@@ -97,6 +97,7 @@ class VerdictJson(msgspec.Struct, frozen=True):
     tried: str
     order: str
     unproved: str
+    guilty: str
     error: ErrorJson
 
 
@@ -261,6 +262,7 @@ def verdict_json(each: Verdict) -> VerdictJson:
         tried=each.tried,
         order=each.order,
         unproved=each.unproved,
+        guilty=each.guilty,
         error=_error(each.error, each.buffer),
     )
 

@@ -281,9 +281,7 @@ class RegionRunner:
             done = InterpreterExecutor(KERNEL_STEPS).run(func, self.arguments(number, given))
         except StepLimit as limit:
             self._long[id(func)] = func, limit
-            done = NativeExecutor(trusted=False, worker=self.worker).run(
-                func, self.arguments(number, given)
-            )
+            done = NativeExecutor(self.worker).run(func, self.arguments(number, given))
         if done.error:
             error = OutOfBounds if done.outside else IRKitError
             raise error(f"{func.name!r} fails: {done.error}")

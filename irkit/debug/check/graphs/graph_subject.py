@@ -288,7 +288,7 @@ class GraphSubject:
         func = node.kernel
         given = [array for (array,) in runner.values(region, list(node.args))]
         inputs = InputSet("", "fractions", tuple(runner.arguments(number, given)))
-        native = NativeExecutor(trusted=False, worker=self.worker)
+        native = NativeExecutor(self.worker)
 
         def run(variant: PrimFunc, arrays: list[object]) -> list[Array] | None:
             done = native.run(variant, arrays)
