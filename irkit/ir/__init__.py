@@ -267,9 +267,6 @@ from irkit.ir.pattern import (
 from irkit.ir.peephole import (
     peephole as peephole,
 )
-from irkit.ir.refused_operators import (
-    RefusedOperators as RefusedOperators,
-)
 from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
     conjuncts as conjuncts,
@@ -333,6 +330,19 @@ from irkit.ir.text.reader import (
 )
 from irkit.ir.text.stmt_reader import (
     StmtReader as StmtReader,
+)
+from irkit.ir.traced import (
+    plain as plain,
+    run_traced as run_traced,
+)
+from irkit.ir.tracing.refused_operators import (
+    RefusedOperators as RefusedOperators,
+)
+from irkit.ir.tracing.traces import (
+    TRACES as TRACES,
+    Symbolic as Symbolic,
+    traced as traced,
+    tracing as tracing,
 )
 from irkit.ir.verify.statements import (
     verify as verify,

@@ -26,6 +26,7 @@ from irkit.graph import (
     Op,
     StatePair,
     TensorType,
+    Value,
     arrays_of,
     attributes,
     bindings_of,
@@ -112,6 +113,8 @@ def graph_function(
         for value in (*g.tuples, *results[:-1])
         if picks.one_in(5) or (value not in read and picks.below(4))
     ]
+    if picks.one_in(6):
+        others.append(_copied(g, picks))
     made = g.builder.finish(*others, last)
     used = {step.function for step in walk(made.body, GraphLoop)}
     called = {
@@ -120,6 +123,17 @@ def graph_function(
         if name in used and isinstance(func, GraphFunc)
     }
     return made, tuple(g.ops), called
+
+
+def _copied(g: GraphValues, picks: Picks) -> Value:
+    """Return a copy of a tensor by operators that a pass removes: as state, it has to stay."""
+    value = picks.pick(g.held).value
+    kind = value.type
+    assert isinstance(kind, TensorType)
+    if picks.below(2) or len(kind.shape) < 2:
+        return g.builder.op("identity", value)
+    axes = tuple(range(len(kind.shape)))[::-1]
+    return g.builder.op("transpose", g.builder.op("transpose", value, axes=axes), axes=axes)
 
 
 def with_state_drawn(picks: Picks, func: GraphFunc) -> GraphFunc:
