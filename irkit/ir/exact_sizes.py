@@ -32,6 +32,7 @@ from irkit.ir.build import (
     lt,
     maximum,
     minimum,
+    select,
     strided_count,
 )
 from irkit.ir.conditional import Conditional, Select
@@ -509,6 +510,8 @@ def _polynomial(expr: Expr, one: _Form, two: _Form) -> _Form:
     value = expr.replace(a=one.value, b=two.value)
     point = not (one.varies or two.varies)
     if isinstance(expr, Mul):
+        if point and one.largest * two.largest >= 1 << _LARGEST_TERM:
+            one, two = _cancelled(one), _cancelled(two)
         size, largest = one.size * two.size, one.largest * two.largest
         corners = [a * b for a in (one.least, one.most) for b in (two.least, two.most)]
         least, most = min(corners), max(corners)
@@ -533,6 +536,17 @@ def _polynomial(expr: Expr, one: _Form, two: _Form) -> _Form:
     if point and not isinstance(expr, Sub) and one.size is one.low and two.size is two.low:
         size = low  # No term is negative.
     return _Form(value, low, high, size, least, most, largest, (*one.needs, *two.needs), True)
+
+
+def _cancelled(form: _Form) -> _Form:
+    """Take the value of a factor for its terms where it fits, since they may have cancelled."""
+    if not form.wraps or form.size is form.low:
+        return form
+    fits, known = _fits(form), _leaf(form.value)
+    if fits is None:
+        return msgspec.structs.replace(form, low=known.low, high=known.low, size=known.size)
+    low, size = select(fits, known.low, form.low), select(fits, known.size, form.size)
+    return msgspec.structs.replace(form, low=low, high=low, size=size)
 
 
 def _fits(form: _Form) -> Expr | None:
