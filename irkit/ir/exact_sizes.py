@@ -70,6 +70,8 @@ from irkit.ir.stmt import (
 
 _LARGEST_TERM = 110
 """Bits of the largest term for which the error of f64 stays below 2**62."""
+_UNBOUNDED = 1 << 256
+"""Limits of values are not followed beyond this: repeated squares have too many digits."""
 _ALWAYS = Const(True, BOOL)
 _OPERATIONS: dict[type[Expr], Callable[[int, int], int]] = {
     Add: operator.add,
@@ -535,6 +537,8 @@ def _polynomial(expr: Expr, one: _Form, two: _Form) -> _Form:
             high = low
     if point and not isinstance(expr, Sub) and one.size is one.low and two.size is two.low:
         size = low  # No term is negative.
+    least, most = max(least, -_UNBOUNDED), min(most, _UNBOUNDED)
+    largest = min(largest, _UNBOUNDED)
     return _Form(value, low, high, size, least, most, largest, (*one.needs, *two.needs), True)
 
 

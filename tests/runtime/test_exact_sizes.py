@@ -138,7 +138,9 @@ def agrees(run: Callable[..., object], trees: Sequence[Tree], given: dict[str, i
         run(given["n"], given["m"], array)
     except ShapeError:
         huge = any(terms(tree, given) >= 2**110 for tree in trees)
-        assert huge or not right, f"{[text_of(tree) for tree in trees]} at {given} is {shape}, was refused"
+        assert huge or not right, (
+            f"{[text_of(tree) for tree in trees]} at {given} is {shape}, was refused"
+        )
         return 1
     assert right, f"{[text_of(tree) for tree in trees]} at {given} was accepted as {shape}"
     assert (array == 1).all()
