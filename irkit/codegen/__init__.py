@@ -76,6 +76,7 @@ from irkit.codegen.legalisation import (
     legalisation as legalisation,
 )
 from irkit.codegen.llvm.builder.exits import (
+    BAD_SIZE as BAD_SIZE,
     OUT_OF_MEMORY as OUT_OF_MEMORY,
 )
 from irkit.codegen.llvm.builder.types import (

@@ -29,6 +29,7 @@ from irkit.codegen.c.writer import (
     used,
     without_unused,
 )
+from irkit.codegen.llvm.builder.exits import BAD_SIZE, OUT_OF_MEMORY
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.codegen.warp_barrier import WarpBarrier
@@ -54,10 +55,17 @@ from irkit.ir import (
     strided_count,
 )
 
-OUT_OF_MEMORY = -1
 _HINT = "#pragma clang loop vectorize(disable)"
 SERIAL = ("#ifdef __clang__", _HINT, "#endif")
 """Lines before a loop that Clang must not vectorise."""
+
+
+def fail_unless(writer: FunctionWriter, cond: Expr, status: int) -> None:
+    """Leave the function with a status if a condition on sizes does not hold."""
+    contracts, writer.contracts = writer.contracts, False
+    holds = _value(writer, cond)
+    writer.contracts = contracts
+    writer.fail(f"!{holds.within(UNARY)}", status)
 
 
 def write(writer: FunctionWriter, stmt: Stmt) -> None:
@@ -274,6 +282,8 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
         return
     buffer = node.buffer
     with writer.block(""):
+        if id(buffer) in writer.allocations:
+            fail_unless(writer, writer.allocations[id(buffer)], BAD_SIZE)
         size = constant_size(buffer)
         rules = memory_scope(buffer.scope)
         if rules is None:

@@ -149,6 +149,7 @@ class FunctionWriter:
         self.failures: dict[int, int] = {}
         self.written: set[int] = set()
         self.heap: list[str] = []
+        self.allocations: Mapping[int, Expr] = {}
         self.open = 0
         self.jumps = False
         self.exits = 0

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.codegen import OUT_OF_MEMORY, assertions, record_size, symbol
-from irkit.core import IRKitError
+from irkit.codegen import BAD_SIZE, OUT_OF_MEMORY, assertions, record_size, symbol
+from irkit.core import IRKitError, ShapeError
 from irkit.ir import Buffer, MemoryLimit, OutOfBounds, PrimFunc, Var, numpy_dtype, shape_vars
 from irkit.runtime import Library, link
 
@@ -162,6 +162,8 @@ class GuardedKernel:
             status: int = self._call(*given)
             if status == OUT_OF_MEMORY:
                 raise MemoryLimit("the native code could not allocate its buffers")
+            if status == BAD_SIZE:
+                raise ShapeError(f"{self.func.name}: a size would wrap around")
             if status:
                 message = assertions(self.func)[status - 1].message
                 raise IRKitError(f"assertion {status} fails: {message}")

@@ -1,9 +1,9 @@
 """Compile the statements of a function to a program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import IRKitError, children
+from irkit.core import IRKitError, ShapeError, children
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import evaluates, is_hint
 from irkit.ir.dtype import DType
@@ -46,6 +46,7 @@ class StatementCompiler(ExpressionCompiler):
         self.events: list[Barrier | Fork] = []
         self.waiting: set[int] = set()  # Thread loops that contain a barrier.
         self.last = -1  # The register of the latest Evaluate.
+        self.allocations: Mapping[int, Expr] = {}  # Conditions for sizes, by the id of buffers.
         self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
 
     def compile(self, body: Stmt) -> None:
@@ -247,12 +248,27 @@ class StatementCompiler(ExpressionCompiler):
         shared = buffer.is_shared
         place = self.new_place(buffer)
         given = buffer.strides is not None
+        if id(buffer) in self.allocations:
+            self._check_size(stmt, self.allocations[id(buffer)])
         self.code.emit(
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
         self.inside_allocation(stmt, place)
         self.statement(stmt.body)
         self.code.emit(release(place, shared=shared))
+
+    def _check_size(self, stmt: Allocate, cond: Expr) -> None:
+        """Stop before an allocation whose size depends on loops and would wrap around."""
+        holds = self.value(cond)
+
+        def stop(r: Registers) -> None:
+            if not r[holds]:
+                raise ShapeError(
+                    f"buffer {stmt.buffer.name!r} has a size that i64 does not hold",
+                    span=stmt.span,
+                )
+
+        self.code.emit(stop)
 
     def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
         """Add operations after memory is allocated: none here."""

@@ -273,6 +273,10 @@ static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const
     else atomic_flag_clear(&model->busy);
     if (!status) irkit_found(outputs, sizes);
     if (!status) return NAME_OK;
+    if (status == IRKIT_BAD_SIZE) {
+        return irkit_fail(NAME_BAD_ARGUMENT, "kernel %s has a size that 64 bits do not hold%s",
+                          irkit_calls[call].node, irkit_calls[call].state);
+    }
     if (status <= IRKIT_MEASURED) return irkit_stopped(call, IRKIT_MEASURED - status, sizes);
     if (status == -1) {
         return irkit_fail(NAME_NO_MEMORY, "no memory in kernel %s%s", irkit_calls[call].node,

@@ -2,6 +2,7 @@
 
 from irkit.core import ScheduleError, rewrite, substitute, walk
 from irkit.ir import Block, Expr, Load, PrimFunc, Store, Var, dependences, uses_of
+from irkit.ir.analysis import ValueNumbering
 from irkit.schedule.analysis.accesses import reads_of, written_after
 from irkit.schedule.checks.pointwise import pointwise_store
 from irkit.schedule.state.lookup import allocation, find_block, loops_above, unbound_at
@@ -33,10 +34,16 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     func = remove_block(func, block)
     axes = [index for index in store.indices if isinstance(index, Var)]
 
+    numbering, values = ValueNumbering(), dict[tuple[int, ...], Expr]()
+
     def inline(load: Load) -> Expr | None:
         if load.buffer is not buffer:
             return None
-        return substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+        # Reads of one element share one expression: a copy for each would double at every stage.
+        place = tuple([numbering.of(index) for index in load.indices])
+        if place not in values:
+            values[place] = substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+        return values[place]
 
     return without_allocation(rewrite(func, inline, on=Load), buffer)
 
