@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import IRKitError, ShapeError, children
+from irkit.core import IRKitError, ShapeError, children, walk
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import evaluates, is_hint
 from irkit.ir.dtype import DType
@@ -20,6 +20,7 @@ from irkit.ir.interp.memory import (
     store_one,
     view,
 )
+from irkit.ir.interp.private_memory import PrivateMemory, outermost_only
 from irkit.ir.interp.values import cast_function
 from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import (
@@ -48,10 +49,14 @@ class StatementCompiler(ExpressionCompiler):
         self.last = -1  # The register of the latest Evaluate.
         self.allocations: Mapping[int, Expr] = {}  # Conditions for sizes, by the id of buffers.
         self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
+        self.private: list[PrivateMemory] = []  # Around the current statement, if threads use it.
+        self.has_threads = False
+        self.forks: dict[int, list[tuple[PrivateMemory, int, int, int]]] = {}  # By loop.
 
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
         self.find_barriers(body)
+        self.has_threads = any(loop.kind == "thread" for loop in walk(body, For))
         self.statement(body)
 
     def program(self) -> Program:
@@ -95,6 +100,19 @@ class StatementCompiler(ExpressionCompiler):
             self.code.emit(store_one(place, indices, value, stmt.span))
         else:
             self.code.emit(store_lanes(place, indices, mask, value, lanes, stmt.span))
+        owner = self._private_of(place)
+        if owner is not None:
+            owner.note_store(place, indices, [] if mask is None else [mask], lanes)
+
+    def before_load(
+        self, place: BufferRegisters, indices: list[int], mask: int | None, lanes: int
+    ) -> None:
+        owner = self._private_of(place)
+        if owner is not None:
+            owner.check(place, indices, [] if mask is None else [mask], lanes)
+
+    def _private_of(self, place: BufferRegisters) -> PrivateMemory | None:
+        return next((each for each in self.private if place.memory in each.bases), None)
 
     def before_store(
         self,
@@ -117,10 +135,22 @@ class StatementCompiler(ExpressionCompiler):
                 self.ranges[stmt.var] = (low, high)
             case _:
                 pass
+        run = self._loop
         if id(stmt) in self.waiting and not stmt.thread.startswith("blockIdx"):
-            self._threads(stmt, var, begin, end)
-        else:
-            self._loop(stmt, var, begin, end)
+            run = self._threads
+        copied = outermost_only(self.private, stmt) if stmt.kind == "thread" else []
+        if not copied:
+            run(stmt, var, begin, end)
+            return
+        saved = [(each, each.save(), each.axes) for each in copied]
+        self.forks[id(stmt)] = [(each, var, begin, note) for each, note, _ in saved]
+        for each, _, axes in saved:
+            each.axes = (*axes, stmt.thread)
+        run(stmt, var, begin, end)
+        for each, note, axes in saved:
+            each.axes = axes
+            each.restore(note)
+            self.copied(each)
 
     def _loop(self, stmt: For, var: int, begin: int, end: int) -> None:
         body, leave = self.code.label(), self.code.label()
@@ -149,7 +179,16 @@ class StatementCompiler(ExpressionCompiler):
 
     def iteration(self, stmt: For) -> None:
         """Compile the body of a loop, whose variable is set."""
+        forks = self.forks.pop(id(stmt), [])
+        for each, var, begin, note in forks:
+            each.enter(stmt, var, begin, note)
+            self.copied(each)
         self.statement(stmt.body)
+        for each, *_ in forks:
+            each.leave(stmt)
+
+    def copied(self, memory: PrivateMemory) -> None:
+        """Add operations after another copy of memory has become the current one: none here."""
 
     def _stop(self, event: Barrier | Fork, then: int) -> None:
         self.events.append(event)
@@ -254,7 +293,16 @@ class StatementCompiler(ExpressionCompiler):
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
         self.inside_allocation(stmt, place)
-        self.statement(stmt.body)
+        own = PrivateMemory(stmt, place, self.code) if self._is_copied(stmt) else None
+        if own is None:
+            self.statement(stmt.body)
+        else:
+            self.code.emit(own.begin())
+            self.copied(own)
+            self.private.append(own)
+            self.statement(stmt.body)
+            self.private.pop()
+            self.code.emit(own.end())
         self.code.emit(release(place, shared=shared))
 
     def _check_size(self, stmt: Allocate, cond: Expr) -> None:
@@ -270,6 +318,11 @@ class StatementCompiler(ExpressionCompiler):
 
         self.code.emit(stop)
 
+    def _is_copied(self, stmt: Allocate) -> bool:
+        if not (self.has_threads and stmt.buffer.is_private):
+            return False
+        return any(loop.kind == "thread" for loop in walk(stmt.body, For))
+
     def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
         """Add operations after memory is allocated: none here."""
 
@@ -279,7 +332,12 @@ class StatementCompiler(ExpressionCompiler):
         given = stmt.buffer.strides is not None
         self.code.emit(view(place, source.memory, offset, given_strides=given, span=stmt.span))
         self.inside_view(stmt, place, offset)
+        owner = self._private_of(source)
+        if owner is not None:
+            owner.add_view(stmt, place, source, offset)
         self.statement(stmt.body)
+        if owner is not None:
+            owner.drop_view()
 
     def inside_view(self, stmt: View, place: BufferRegisters, offset: int) -> None:
         """Add operations after a view is made: none here."""

@@ -4,7 +4,7 @@ A tiled loop writes ``C[(o * 16 + i) * 17 + j * 8 + k]`` where ``j * 8 + k < 17`
 condition, a row would reach into the next one. Vectors are compared with their lanes and masks.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from math import gcd
 
 import msgspec
@@ -15,7 +15,7 @@ from irkit.ir.arith import IndexSums, Product, Sum
 from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.build import as_int
 from irkit.ir.expr import EQ, GE, GT, LE, LT, Add, And, Broadcast, Expr, Sub, Var
-from irkit.ir.stmt import Allocate, Block, For, If, Stmt, Store
+from irkit.ir.stmt import Block, For, If, Stmt, Store
 
 MAX_PAIRS = 1 << 10
 MAX_DISTANCES = 1 << 12
@@ -42,17 +42,18 @@ def meet_under_conditions(
     count: int | None,
     sums: IndexSums,
     memory: Callable[[Buffer], Buffer],
+    own: Set[Buffer],
     only: Buffer | None = None,
 ) -> bool:
     """Return False if two of ``count`` iterations of a loop certainly never touch the same element,
     one of them writing, because of the conditions under which they do.
 
-    With ``only``, elements of other memory do not count.
+    Each iteration has the buffers ``own`` to itself. With ``only``, elements of other memory do not
+    count.
     """
     finder = _AccessFinder(sums, memory)
     with deep_recursion:
         finder.visit(loop.body, ())
-    own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
     found = [access for access in finder.found if access.memory not in own]
     stores = [access for access in found if access.writes]
     changing = {store.memory for store in stores}

@@ -20,8 +20,9 @@ After::
             for k in serial(0, 16):
                 C[i * 16 + k] = T[i * 16 + k]
 
-An allocation moves into a loop only if no iteration can read what another one wrote. It does not
-move into vectorized loops: their lanes would need a buffer each.
+An allocation moves into a loop only if no iteration can read what another one wrote, or if each
+thread of the loop has its own memory anyway. It does not move into vectorized loops: their lanes
+would need a buffer each.
 """
 
 from typing import NamedTuple
@@ -180,6 +181,8 @@ class _AllocationPlanner:
     def _may_enter(self, loop: For, buffer: Buffer) -> bool:
         if loop.kind == "vectorized":
             return False
+        if loop.kind == "thread" and buffer.is_private:
+            return True  # It belongs to one thread anyway.
         why = self.carried.reason(loop, buffer)
         if why is not None:
             remark(loop, f"{buffer.name!r} is allocated outside this loop: {why}")
