@@ -5,9 +5,12 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from irkit.debug.check.comparison import Comparison, difference_of, with_equal_zeros
+from irkit.debug.check.assertion_search import AssertionSearch
+from irkit.debug.check.branch_search import BranchSearch
+from irkit.debug.check.comparison import Comparison, difference_of
 from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
+from irkit.debug.check.permitted_values import permitted_to_either
 from irkit.debug.check.race_search import RaceSearch
 from irkit.debug.check.rounding_error.precision import Precision, Runner, native_limits
 from irkit.debug.check.schedule_steps import SCHEDULE
@@ -46,13 +49,15 @@ class Subject:
         self._settled: set[int] = set()
         self._searched: dict[tuple[int, int], tuple[PrimFunc, PrimFunc]] = {}
         self._native_checked = False
+        self.assertions = AssertionSearch(InterpreterExecutor(options.max_steps * MAX_SLOWDOWN))
         try:
             self._prepare()
         except StepLimit:
             self._prepare_native()
         except TooLarge as error:
             self.unusable = str(error)
-        self._edges = EdgeSets(func, options, self.runs, self.inputs)
+        self._edges = EdgeSets(func, options, self.runs, self.inputs, self.assertions)
+        self.branches = BranchSearch(self.runs, self._where_different, self._edges.add)
 
     def _prepare(self) -> None:
         """Find inputs on which the original function runs."""
@@ -86,6 +91,8 @@ class Subject:
                 integers=integers,
             )
             outcomes = [executor.run(self.func, each.copied()) for each in made]
+            for each, outcome in zip(made, outcomes, strict=True):
+                self.assertions.note(self.func, each, outcome)
             error = error or next((each.error for each in outcomes if each.error), "")
             kept = [each for each, outcome in zip(made, outcomes, strict=True) if not outcome.error]
             if kept:
@@ -104,10 +111,13 @@ class Subject:
         """
         blank = replace(blank, function=self.func.name)
         if self.unusable:
-            return replace(blank, status="not known", message=self.unusable)
+            lost = self.assertions.broken(before, after)
+            unknown = {"status": "not known", "message": self.unusable}
+            return replace(blank, **(unknown if lost is None else lost))
         self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
-        worst = replace(blank, how=how, basis="tested", tried=self.tried)
+        branches = self.branches.without_effect((before, after))
+        worst = replace(blank, how=how, basis="tested", tried=self.tried, branches=branches)
         scheduling, unknown = blank.phase == SCHEDULE, None
         if self.races is not None:
             given = self.races.given_race(before)
@@ -132,6 +142,10 @@ class Subject:
                     unknown = unknown or replace(verdict, how=runs.executor.how)
                 elif verdict.status != worst.status or verdict.error.abs > worst.error.abs:
                     worst = max(worst, verdict, key=_severity)
+        lost = self.assertions.broken(before, after)
+        if lost is not None:
+            self._start = after
+            return replace(worst, **lost)
         if self.races is not None:
             turned = self.races.order_matters(self.runs[0], before, after, scheduling=scheduling)
             if turned is not None:
@@ -175,12 +189,18 @@ class Subject:
         expressions that it changed, unless they were added already, or the inputs are given."""
         if not self.runs or not self.options.samples or self.options.inputs:
             return
+        self.assertions.next_step()
         self._edges.consider(before, after)
         if (id(before), id(after)) not in self._searched:
             self._searched[id(before), id(after)] = before, after
-            dims, seed = self.options.dims, self.options.seed
-            for inputs in counterexample_sets(self.func, before, after, dims=dims, seed=seed):
+            for inputs in self._where_different(before, after):
                 self._edges.add(inputs)
+            for func in (before, after):
+                self.branches.consider(func)
+
+    def _where_different(self, before: PrimFunc, after: PrimFunc) -> Iterator[InputSet]:
+        dims, seed = self.options.dims, self.options.seed
+        return counterexample_sets(self.func, before, after, dims=dims, seed=seed)
 
     @property
     def tried(self) -> str:
@@ -224,7 +244,7 @@ class Subject:
                 limits = native_limits(expected.arrays, self.start(native, number)[1])
                 result = difference_of(self.func, expected.arrays, found.arrays, limits)
             if result["status"] == "differs":
-                wanted = with_equal_zeros(self.func, number, interpreted, native)
+                wanted = permitted_to_either(self.func, number, interpreted, native)
                 result = difference_of(self.func, wanted, found.arrays, limits)
             made = replace(verdict, **result, inputs=inputs.name, how=native.executor.how)
             if not made.ok:

@@ -14,7 +14,16 @@ import numpy as np
 from irkit.core import IRKitError, Target, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker, RanTooLong
-from irkit.ir import Buffer, For, InterpretedFunction, OutOfBounds, PrimFunc, StepLimit
+from irkit.ir import (
+    Assert,
+    Buffer,
+    FailedAssertion,
+    For,
+    InterpretedFunction,
+    OutOfBounds,
+    PrimFunc,
+    StepLimit,
+)
 from irkit.runtime import Kernel, build_kernels
 
 MAX_STEPS = 1_000_000
@@ -27,8 +36,8 @@ _INEXACT = ("contract", "threads", "reassoc")
 class CallOutcome(msgspec.Struct, frozen=True):
     """The arrays after a call, in the order of the parameters, or the error it failed with.
 
-    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit.
-    ``steps`` counts what the interpreter did.
+    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit,
+    ``assertion`` if that one failed in the interpreter. ``steps`` counts what the interpreter did.
     """
 
     arrays: tuple[Array, ...] = ()
@@ -36,6 +45,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
     outside: bool = False
     stopped: bool = False
     steps: int = 0
+    assertion: Assert | None = None
 
 
 class InterpreterExecutor:
@@ -59,6 +69,8 @@ class InterpreterExecutor:
             steps = self._known[id(func)][1](*args, max_steps=limit)
         except StepLimit:
             raise
+        except FailedAssertion as error:
+            return CallOutcome(error=str(error), assertion=error.assertion)
         except IRKitError as error:
             return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
         return CallOutcome(arrays_of(func, args), steps=steps)
