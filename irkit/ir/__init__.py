@@ -220,6 +220,7 @@ from irkit.ir.instructions import (
 from irkit.ir.interp import (
     ElementWrite as ElementWrite,
     ElementWrites as ElementWrites,
+    FailedAssertion as FailedAssertion,
     InterpretedFunction as InterpretedFunction,
     MemoryLimit as MemoryLimit,
     OutOfBounds as OutOfBounds,

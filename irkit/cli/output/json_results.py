@@ -96,6 +96,7 @@ class VerdictJson(msgspec.Struct, frozen=True):
     how: str
     tried: str
     order: str
+    branches: int
     unproved: str
     guilty: str
     error: ErrorJson
@@ -261,6 +262,7 @@ def verdict_json(each: Verdict) -> VerdictJson:
         how=each.how,
         tried=each.tried,
         order=each.order,
+        branches=each.branches,
         unproved=each.unproved,
         guilty=each.guilty,
         error=_error(each.error, each.buffer),

@@ -10,14 +10,16 @@ from typing import Any
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import Function, IRKitError, IRModule
 from irkit.debug.check.code_check import code_verdict
 from irkit.debug.check.difference import Difference
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.graphs.packed_constants import packed_problems
+from irkit.debug.check.kept_attributes import broken_attribute
 from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
+from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import MAX_STEPS
@@ -171,9 +173,7 @@ def _check_step(
         yield blank
         return
     pairs = list(_changed_functions(step.before, step.after))
-    broken = ""
-    if isinstance(step.before, IRModule) and isinstance(step.after, IRModule):
-        broken = broken_promise(step.before, step.after)
+    broken = _broken(step)
     if broken:
         yield msgspec.structs.replace(blank, status="failed", message=broken)
         return
@@ -189,6 +189,17 @@ def _check_step(
         yield made
         if made.ok:
             yield from code.of_stage(blank, after)
+
+
+def _broken(step: Step) -> str:
+    """Return what a step changed that is no value, and that it must keep."""
+    match step.before, step.after:
+        case IRModule() as before, IRModule() as after:
+            return broken_promise(before, after)
+        case Function() as before, Function() as after:
+            return broken_attribute(before, after, scheduling=step.phase == SCHEDULE)
+        case _:
+            return ""
 
 
 def _check_graph(step: Step, options: CheckOptions, worker: NativeWorker) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """One function through all its steps: inputs, outcomes and tolerances."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
 
+from irkit.debug.check.assertion_search import AssertionSearch
+from irkit.debug.check.branch_search import BranchSearch
 from irkit.debug.check.comparison import Comparison
 from irkit.debug.check.difference import same_values
 from irkit.debug.check.edge_sets import EdgeSets
@@ -48,13 +50,15 @@ class Subject:
         self._limits: dict[tuple[int, int, int], list[Array | None]] = {}
         self._settled: set[int] = set()
         self._searched: dict[tuple[int, int], tuple[PrimFunc, PrimFunc]] = {}
+        self.assertions = AssertionSearch(InterpreterExecutor(options.max_steps * MAX_SLOWDOWN))
         try:
             self._prepare()
         except StepLimit:
             self._prepare_native()
         except TooLarge as error:
             self.unusable = str(error)
-        self._edges = EdgeSets(func, options, self.runs, self.inputs)
+        self._edges = EdgeSets(func, options, self.runs, self.inputs, self.assertions)
+        self.branches = BranchSearch(self.runs, self._where_different, self._edges.add)
 
     def _prepare(self) -> None:
         """Find inputs on which the original function runs."""
@@ -85,6 +89,8 @@ class Subject:
                 integers=integers,
             )
             outcomes = [executor.run(self.func, each.copied()) for each in made]
+            for each, outcome in zip(made, outcomes, strict=True):
+                self.assertions.note(self.func, each, outcome)
             error = error or next((each.error for each in outcomes if each.error), "")
             kept = [each for each, outcome in zip(made, outcomes, strict=True) if not outcome.error]
             if kept:
@@ -103,10 +109,13 @@ class Subject:
         """
         blank = replace(blank, function=self.func.name)
         if self.unusable:
-            return replace(blank, status="not known", message=self.unusable)
+            lost = self.assertions.broken(before, after)
+            unknown = {"status": "not known", "message": self.unusable}
+            return replace(blank, **(unknown if lost is None else lost))
         self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
-        worst = replace(blank, how=how, basis="tested", tried=self.tried)
+        branches = self.branches.without_effect((before, after))
+        worst = replace(blank, how=how, basis="tested", tried=self.tried, branches=branches)
         scheduling, unknown = blank.phase == SCHEDULE, None
         if self.races is not None:
             given = self.races.given_race(before)
@@ -131,6 +140,10 @@ class Subject:
                     unknown = unknown or replace(verdict, how=runs.executor.how)
                 elif verdict.status != worst.status or verdict.error.abs > worst.error.abs:
                     worst = max(worst, verdict, key=_severity)
+        lost = self.assertions.broken(before, after)
+        if lost is not None:
+            self._start = after
+            return replace(worst, **lost)
         if self.races is not None:
             turned = self.races.order_matters(self.runs[0], before, after, scheduling=scheduling)
             if turned is not None:
@@ -174,12 +187,18 @@ class Subject:
         expressions that it changed, unless they were added already, or the inputs are given."""
         if not self.runs or not self.options.samples or self.options.inputs:
             return
+        self.assertions.next_step()
         self._edges.consider(before, after)
         if (id(before), id(after)) not in self._searched:
             self._searched[id(before), id(after)] = before, after
-            dims, seed = self.options.dims, self.options.seed
-            for inputs in counterexample_sets(self.func, before, after, dims=dims, seed=seed):
+            for inputs in self._where_different(before, after):
                 self._edges.add(inputs)
+            for func in (before, after):
+                self.branches.consider(func)
+
+    def _where_different(self, before: PrimFunc, after: PrimFunc) -> Iterator[InputSet]:
+        dims, seed = self.options.dims, self.options.seed
+        return counterexample_sets(self.func, before, after, dims=dims, seed=seed)
 
     def carries_on(self, made: Verdict, before: PrimFunc, after: PrimFunc) -> bool:
         """Return True if a verdict that is not right says only what the stage before the step has

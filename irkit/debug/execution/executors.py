@@ -13,7 +13,16 @@ import numpy as np
 from irkit.core import IRKitError, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker, RanTooLong
-from irkit.ir import Buffer, For, InterpretedFunction, OutOfBounds, PrimFunc, StepLimit
+from irkit.ir import (
+    Assert,
+    Buffer,
+    FailedAssertion,
+    For,
+    InterpretedFunction,
+    OutOfBounds,
+    PrimFunc,
+    StepLimit,
+)
 
 MAX_STEPS = 1_000_000
 MAX_SLOWDOWN = 4  # Steps that a pass may add, as a factor.
@@ -24,8 +33,8 @@ _INEXACT = ("contract", "threads", "reassoc")
 class CallOutcome(msgspec.Struct, frozen=True):
     """The arrays after a call, in the order of the parameters, or the error it failed with.
 
-    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit.
-    ``steps`` counts what the interpreter did.
+    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit,
+    ``assertion`` if that one failed in the interpreter. ``steps`` counts what the interpreter did.
     """
 
     arrays: tuple[Array, ...] = ()
@@ -33,6 +42,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
     outside: bool = False
     stopped: bool = False
     steps: int = 0
+    assertion: Assert | None = None
 
 
 class InterpreterExecutor:
@@ -56,6 +66,8 @@ class InterpreterExecutor:
             steps = self._known[id(func)][1](*args, max_steps=limit)
         except StepLimit:
             raise
+        except FailedAssertion as error:
+            return CallOutcome(error=str(error), assertion=error.assertion)
         except IRKitError as error:
             return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
         return CallOutcome(arrays_of(func, args), steps=steps)

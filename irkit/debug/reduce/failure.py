@@ -177,7 +177,8 @@ def find_case(
     subject = Subject(func, options)
     for before, after in zip(seen[::2], seen[1::2], strict=True):
         subject.consider(before, after)
-    for chosen in sorted(subject.inputs, key=lambda each: each.name != seen_on):
+    tried = [*subject.inputs, *subject.assertions.inputs]
+    for chosen in sorted(tried, key=lambda each: each.name != seen_on):
         case = FailingCase(func, pipeline, _named(func, chosen), schedule)
         again = failure_of(
             case, native=native, code=failure.is_of_code, max_steps=max_steps, apply=apply

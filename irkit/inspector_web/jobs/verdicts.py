@@ -229,7 +229,9 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         proof = f"Proved: every output is the same before and after, for all values{of}."
         return f"{proof} It was also tried on {_sets(verdict, samples)}."
     if status == "exact":
-        text = f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
+        unused = f", and {verdict.unused}" if verdict.unused else ""
+        tried = f"{_sets(verdict, samples)}{unused}"
+        text = f"Every output has the same bits before and after, on {tried}."
         return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text
     if status == "close":
         return (

@@ -39,6 +39,16 @@ from irkit.ir.stmt import (
 )
 
 
+class FailedAssertion(IRKitError):
+    """An assertion that does not hold; ``assertion`` is the statement."""
+
+    assertion: Assert | None = None
+
+    def picklable_state(self) -> dict[str, Any]:
+        """Return the attributes to send to another process; IR is left behind."""
+        return {name: value for name, value in self.__dict__.items() if name != "assertion"}
+
+
 class StatementCompiler(ExpressionCompiler):
     """Compiler of statements; ``compile`` needs the guard of ``deep_recursion``."""
 
@@ -358,7 +368,9 @@ class StatementCompiler(ExpressionCompiler):
 
         def stop(r: Registers) -> None:
             message = stmt.described([int(r[value]) for value in values])
-            raise IRKitError(f"assertion failed: {message}", span=stmt.span)
+            failure = FailedAssertion(f"assertion failed: {message}", span=stmt.span)
+            failure.assertion = stmt
+            raise failure
 
         self.code.emit(stop)
         self.code.goto(good, good)
