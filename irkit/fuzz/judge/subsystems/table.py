@@ -13,6 +13,7 @@ from irkit.fuzz.judge.subsystems.attention_orders import attention_agrees
 from irkit.fuzz.judge.subsystems.block_orders import block_orders_agree
 from irkit.fuzz.judge.subsystems.c_source import c_agrees
 from irkit.fuzz.judge.subsystems.device_programs import devices_agree
+from irkit.fuzz.judge.subsystems.equal_work import work_is_equal
 from irkit.fuzz.judge.subsystems.gradients import gradients_agree
 from irkit.fuzz.judge.subsystems.torch_programs import prepare_torch, torch_agrees
 from irkit.fuzz.judge.subsystems.tune_records import records_read_back
@@ -46,6 +47,7 @@ class Subsystem(msgspec.Struct, frozen=True):
 
 SUBSYSTEMS: dict[SubsystemKind, Subsystem] = {
     "c": Subsystem(c_agrees, program="gcc", remedy="apt install gcc"),
+    "work": Subsystem(work_is_equal),
     "devices": Subsystem(devices_agree, package="pyopencl", remedy="pip install 'irkit[opencl]'"),
     "records": Subsystem(records_read_back),
     "attention": Subsystem(attention_agrees),
