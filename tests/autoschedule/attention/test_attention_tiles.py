@@ -177,7 +177,7 @@ def test_a_tile_fits_registers_and_its_scores_the_first_cache() -> None:
 
 def test_the_sum_of_all_products_is_no_attention() -> None:
     a, b = te.placeholder((64,)), te.placeholder((64,))
-    k = te.reduce_axis(64)
+    k = te.reduce_axis((0, 64))
     total = te.compute((), lambda: te.sum(a[k] * b[k], k))
     func = te.create_prim_func([a, b, total])
     (block,) = walk(func, on=Block)
