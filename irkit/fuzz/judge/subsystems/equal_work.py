@@ -7,6 +7,7 @@ all numbers are right.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ _MOST_NODES = 3000
 _MORE = {"instructions of LLVM": 2}
 """What may be more: a conversion is written once if it is one node, and twice if it is two."""
 Counts = Mapping[str, int]
+_Way, _Made = TypeVar("_Way"), TypeVar("_Made")
 
 
 def work_is_equal(picks: Picks) -> None:
@@ -77,13 +79,29 @@ def _compare(plain: Counts, more: Counts, what: str, shown: str) -> None:
             raise WrongSample("broken", f"{said}\n{shown}")
 
 
+def _first(
+    picks: Picks, ways: Mapping[str, _Way], made: Callable[[_Way], _Made | None]
+) -> tuple[str, _Made]:
+    """Return the name of a way that has a place, one that is picked if it has one, and what it
+    makes."""
+    names = list(ways)
+    first = picks.below(len(names))
+    for name in (*names[first:], *names[:first]):
+        found = made(ways[name])
+        if found is not None:
+            return name, found
+    raise Unusable("there is no place for anything in vain")
+
+
+def _checked(func: _Made | None, problems: Callable[[_Made], Sequence[object]]) -> _Made | None:
+    """Return a function if there is one and it is valid."""
+    return None if func is None or problems(func) else func
+
+
 def _programs(picks: Picks) -> None:
     func = draw_sample("programs", picks).ir
     assert isinstance(func, PrimFunc)
-    name = picks.pick(tuple(_IN_VAIN))
-    more = _IN_VAIN[name](func, picks)
-    if more is None or verify(more):
-        raise Unusable(f"there is no place for {name}")
+    name, more = _first(picks, _IN_VAIN, lambda add: _checked(add(func, picks), verify))
     _compare(_program_counts(func), _program_counts(more), name, more.script())
 
 
@@ -192,7 +210,6 @@ def _graphs(picks: Picks) -> None:
     func, _, called = graph_function(picks, whole=True)
     if called:
         raise Unusable("it calls functions")
-    name = picks.pick(tuple(_STEPS_IN_VAIN))
     places = [
         at
         for at, bind in enumerate(func.body.bindings)
@@ -201,9 +218,9 @@ def _graphs(picks: Picks) -> None:
     if not places:
         raise Unusable("there is no place")
     at = picks.pick(places)
-    more = _STEPS_IN_VAIN[name](_Vain(func, at))
-    if more is None or verify_graph(more):
-        raise Unusable(f"there is no place for {name}")
+    name, more = _first(
+        picks, _STEPS_IN_VAIN, lambda add: _checked(add(_Vain(func, at)), verify_graph)
+    )
     _compare(_graph_counts(func), _graph_counts(more), name, more.script())
 
 
