@@ -186,6 +186,8 @@ def _digest(text: str | bytes) -> str:
 
 @cache
 def set_up_worker() -> None:
-    """Use one thread and no object cache: workers run side by side, and each case is different."""
+    """Use one thread and no object cache: workers run side by side, and each case is different.
+    A mistake in the automatic schedule is raised, where a user's program would stay as written."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
+    os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"

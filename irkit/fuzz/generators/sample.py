@@ -14,7 +14,9 @@ from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline
 
 ProgramKind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
-SubsystemKind = Literal["c", "torch", "gradients", "records", "devices", "takes", "calls", "work"]
+SubsystemKind = Literal[
+    "c", "torch", "gradients", "records", "devices", "attention", "takes", "calls", "work"
+]
 """Kinds that judge one subsystem; each is a row of ``irkit.fuzz.judge.subsystems``."""
 Kind = ProgramKind | SubsystemKind
 PROGRAM_KINDS: tuple[ProgramKind, ...] = get_args(ProgramKind)

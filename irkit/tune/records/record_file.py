@@ -133,7 +133,8 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _take(found: Records, number: int, line: bytes) -> None:
     try:
-        made = msgspec.json.decode(line, type=Line)
+        # As text: of bytes, a name that is not text would be an unknown field, and left out.
+        made = msgspec.json.decode(line.decode(), type=Line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         found.damaged.append((number, _kind_of(line) or f"not a record: {error}"))
         return

@@ -26,6 +26,7 @@ from tests.mutation.schemata.switches import NONE, SWITCHES
 KINDS_DRAWN: tuple[Kind, ...] = (
     *("programs", "schedules", "onnx", "graphs", "pipelines", "schedules"),
     *("programs", "schedules", "onnx", "graphs", "text", "onnx", "onnx"),
+    *("calls", "gradients", "torch", "c", "records", "takes", "torch", "attention"),
 )
 """The kinds take turns; text, which is hardly lowered, less often than the others, and ONNX, which
 has the most operators, more often."""

@@ -124,3 +124,25 @@ def test_functions_become_kernels_that_compute_the_same(text: str, pipeline: obj
 def test_a_function_that_returns_a_tuple_in_a_tuple_is_refused() -> None:
     with pytest.raises(IRKitError, match="tuple in a tuple"):
         lower_to_loops(IRModule({"main": graph(RETURNS_A_TUPLE_IN_A_TUPLE)}))
+
+
+PREFIXES = """
+def main(x: f32[4], count: i64[()]):
+    one: i64[()] = constant([1])
+    n: i64[()] = minimum(count, one)
+    a: f32[rows] = prefix(x, n)
+    b: f32[others] = prefix(x, n)
+    results: (f32[rows], f32[others]) = (a, b)
+    return results
+"""
+
+
+def test_two_prefixes_may_have_one_count() -> None:
+    model = compile(IRModule({"main": parse(PREFIXES)}))
+    found = model.run({"x": X, "count": np.array(7)})
+    assert [each.tolist() for each in found.values()] == [[-2.0], [-2.0]]
+
+
+def test_a_count_that_is_read_already_is_not_read_again() -> None:
+    once = lower_to_loops(IRModule({"main": parse(PREFIXES)}))
+    assert lower_to_loops(once) is once

@@ -9,9 +9,14 @@ import msgspec
 from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Kind, Numbered, Sample, SubsystemKind, Unusable
 from irkit.fuzz.judge.progress import TierProgress
+from irkit.fuzz.judge.subsystems.attention_orders import attention_agrees
+from irkit.fuzz.judge.subsystems.block_orders import block_orders_agree
 from irkit.fuzz.judge.subsystems.c_source import c_agrees
+from irkit.fuzz.judge.subsystems.device_programs import devices_agree
+from irkit.fuzz.judge.subsystems.equal_work import work_is_equal
 from irkit.fuzz.judge.subsystems.gradients import gradients_agree
 from irkit.fuzz.judge.subsystems.torch_programs import prepare_torch, torch_agrees
+from irkit.fuzz.judge.subsystems.tune_records import records_read_back
 from irkit.fuzz.judge.subsystems.wrong_calls import calls_are_refused
 from irkit.fuzz.picks import Picks
 
@@ -42,6 +47,11 @@ class Subsystem(msgspec.Struct, frozen=True):
 
 SUBSYSTEMS: dict[SubsystemKind, Subsystem] = {
     "c": Subsystem(c_agrees, program="gcc", remedy="apt install gcc"),
+    "work": Subsystem(work_is_equal),
+    "devices": Subsystem(devices_agree, package="pyopencl", remedy="pip install 'irkit[opencl]'"),
+    "records": Subsystem(records_read_back),
+    "attention": Subsystem(attention_agrees),
+    "takes": Subsystem(block_orders_agree),
     "gradients": Subsystem(gradients_agree),
     "torch": Subsystem(
         torch_agrees, package="torch", remedy="pip install 'irkit[torch]'", prepare=prepare_torch
