@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-
 from irkit.codegen.llvm.statements.wrapping_loops import without_cure
+
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Verdict, bisect, check, verdicts
 from irkit.debug.check import code_check, code_trial
