@@ -215,5 +215,5 @@ def test_c_source_has_a_hint_for_clang_before_such_a_loop_only() -> None:
         emit_c([parse(text.format(index=index))], Target("c"))
         for index in ("63 - j", "(j + 3) % 64")
     ]
-    hint = "#ifdef __clang__\n#pragma clang loop vectorize(disable)\n#endif\n    for ("
+    hint = "#if defined(__clang__)\n#pragma clang loop vectorize(disable)\n#endif\n    for ("
     assert [source.count(hint) for source in sources] == [0, 1]
