@@ -128,8 +128,8 @@ class FunctionWriter:
     far if the launch asks for it. ``comparisons`` has, for bool vectors by
     name, the comparison that each is: the name of integers as wide as what is compared, and their
     bits. ``registers`` are the variables in place of an array, by their first elements; ``kept``
-    those that stay in a register once they are read. ``wrapping`` has the variables of loops that
-    Clang must not vectorise.
+    those that stay in a register once they are read. ``wrapping`` has loops that Clang must not
+    vectorise.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -163,7 +163,7 @@ class FunctionWriter:
         self.block_memory: list[str] = []
         self.shared_end: int | None = None
         self.alignment: Alignment | None = None  # Where a language reads wide vectors apart.
-        self.wrapping = frozenset[Var]()
+        self.wrapping: Mapping[Var, tuple[int, ...]] = {}
 
     def hint(self, node: For, test: str = "#if") -> list[str]:
         """Return the lines before a loop that Clang must not vectorise; none for others. After
