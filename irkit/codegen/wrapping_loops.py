@@ -7,28 +7,34 @@ no wrap in 32 bits is taken for no wrap in 5. Then loop-vectorize reads and writ
 elements, also behind the buffer.
 
 Which additions LLVM checks depends on all that its passes did before. So the cure does not look for
-the wider one: each loop around an index that may wrap in fewer bits than its address has gets
-``llvm.loop.vectorize.enable`` false. LLVM's vector code for such a loop would never run, except
-where the loop ends before the index wraps around.
+the wider one. An innermost loop is cut where its indices wrap around, if that makes few parts. Each
+other loop around an index that may wrap in fewer bits than its address has gets
+``llvm.loop.vectorize.enable`` false: LLVM's vector code for it would never run, unless the loop
+ends before the index wraps around.
 
 before:
     for j in serial(0, 32):
-        C[j] = A[(j + 3) % 32]      # wraps around: not vectorised
-    for j in serial(0, 32):
-        C[j] = A[(j + 32) % 64]     # stays between two multiples of 64: as before
+        C[j] = A[(j + 3) % 32]
+after:
+    for j in serial(0, 29):
+        C[j] = A[(j + 3) % 32]
+    for j in serial(29, 32):
+        C[j] = A[(j + 3) % 32]
 Source: llvm/llvm-project, pull requests 118184 (LLVM 20) and 191498 (after 22.1).
 """
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 import msgspec
 
-from irkit.core import Node, children, postorder, walk
+from irkit.core import Node, any_node, children, postorder, walk
 from irkit.ir import (
     Add,
     Allocate,
+    Assert,
     BitAnd,
     Block,
     Broadcast,
@@ -37,6 +43,7 @@ from irkit.ir import (
     Cast,
     Const,
     DType,
+    Evaluate,
     Expr,
     FloorDiv,
     FloorMod,
@@ -65,6 +72,9 @@ _FEWEST_BITS = 32
 _PROMOTED = 1024
 """The most elements of a local array that LLVM may keep in registers, by unrolling."""
 _MAY_NARROW = {FloorMod, BitAnd, Shl, Call, Cast, Reinterpret, Add, Sub, Mul, Neg}
+_MOST_PARTS, _MOST_CUT = 4, 8
+"""The most parts of a loop, and the most loops of a function that are cut."""
+_NOWHERE: Mapping[Var, tuple[int, ...]] = MappingProxyType({})
 _NONE = frozenset[Var]()
 _NO_ARRAYS = frozenset[Buffer]()
 
@@ -84,12 +94,48 @@ def without_cure() -> Generator[None]:
             os.environ[_SWITCH] = before
 
 
-def wrapping_loops(func: PrimFunc) -> frozenset[Var]:
-    """Return the variables of the loops in which an index may wrap around in few bits."""
+def wrapping_loops(func: PrimFunc) -> Mapping[Var, tuple[int, ...]]:
+    """Return the variables of the loops in which an index may wrap around in few bits.
+
+    With each come the ends of the parts of its loop in which none does, from the begin to the end
+    of the loop: empty if there are too many, or they are not known.
+    """
     candidates = (node for node in walk(func.body) if node.__class__ in _MAY_NARROW)
     if not any(map(_narrows, candidates)) or os.environ.get(_SWITCH):
-        return _NONE
-    return _Wraps(func).loops()
+        return _NOWHERE
+    ranges = loop_ranges(func)
+    wrapping = _Wraps(func, ranges).loops()
+    inner = [loop for loop in walk(func.body, For) if loop.var in wrapping and _can_be_cut(loop)]
+    cut = {loop.var: _parts(func, ranges, loop) for loop in inner[:_MOST_CUT]}
+    return {var: cut.get(var, ()) for var in wrapping}
+
+
+def _can_be_cut(loop: For) -> bool:
+    """Return True for an innermost loop of constant ends that allocates and checks nothing."""
+    ends_known = as_int(loop.begin) is not None and as_int(loop.end) is not None
+    return ends_known and not any_node(loop.body, (For, Allocate, Assert, Evaluate, View))
+
+
+def _parts(func: PrimFunc, ranges: Mapping[Var, Interval], loop: For) -> tuple[int, ...]:
+    """Return the ends of the longest parts of a loop in which no index wraps around."""
+    first, last = as_int(loop.begin), as_int(loop.end)
+    assert first is not None
+    assert last is not None
+
+    def wraps(begin: int, end: int) -> bool:
+        part = {**ranges, loop.var: Interval(begin, end - 1)}
+        return loop.var in _Wraps(func, part).loops()
+
+    ends = [first]
+    while ends[-1] < last and len(ends) <= _MOST_PARTS:
+        low, high = ends[-1], last + 1  # A part may end at ``low``, and not at ``high``.
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if wraps(ends[-1], middle) else (middle, high)
+        if low == ends[-1]:
+            return ()
+        ends.append(low)
+    return tuple(ends) if ends[-1] == last else ()
 
 
 def _narrows(node: Node) -> bool:
@@ -135,9 +181,9 @@ _NOTHING = _Facts()
 class _Wraps:
     """Facts of the variables and local arrays of a function."""
 
-    def __init__(self, func: PrimFunc) -> None:
+    def __init__(self, func: PrimFunc, ranges: Mapping[Var, Interval]) -> None:
         self.func = func
-        self.ranges = loop_ranges(func)
+        self.ranges = ranges
         self.variables: dict[Var, _Facts] = {}
         self.sources: dict[Buffer, Buffer] = {}
         self.arrays: dict[Buffer, _Facts] = {
@@ -223,7 +269,8 @@ class _Wraps:
                 masked = a if as_int(_scalar(a)) is None else b
                 return block is not None and not self._stays(masked, block)
             case Cast(value) | Reinterpret(value):
-                return _shrinks(node) and not _contains(node.dtype, bounds(value, self.ranges))
+                dtype = node.dtype
+                return _shrinks(node) and not self._stays(value, 1 << dtype.bits, dtype.low)
             case Shl(a, b):
                 return not self._fits(a, as_int(_scalar(b)), node.dtype)
             case Shr(Mul() as a, b) | FloorDiv(Mul() as a, b) if node.dtype.bits <= _FEWEST_BITS:
@@ -233,10 +280,12 @@ class _Wraps:
             case _:
                 return False
 
-    def _stays(self, value: Expr, block: int) -> bool:
-        """Return True if a value stays between two multiples of ``block``."""
+    def _stays(self, value: Expr, block: int, first: int = 0) -> bool:
+        """Return True if a value stays in one of the blocks of numbers that begin at ``first``."""
         low, high = _ends(bounds(value, self.ranges))
-        return low is not None and high is not None and low // block == high // block
+        if low is None or high is None:
+            return False
+        return (low - first) // block == (high - first) // block
 
     def _fits(self, value: Expr, shift: int | None, dtype: DType) -> bool:
         """Return True if a value shifted left cannot leave its type."""

@@ -155,6 +155,23 @@ def f(A: f32[512], I: i32[16], C: f32[16]):
     assert names(function) == loops
 
 
+@pytest.mark.parametrize(
+    ("loop", "index", "ends"),
+    [
+        ("serial(0, 32)", "(j + 3) % 32", (0, 29, 32)),
+        ("serial(-5, 20)", "(j + 3) & 15", (-5, -3, 13, 20)),
+        ("serial(0, 64)", "cast(cast(j + 250, u8), i64)", (0, 6, 64)),
+        ("serial(0, 32)", "(j + 3) % 32 + (j + 31) % 32", (0, 1, 29, 32)),
+        ("serial(0, 64)", "j % 8", ()),  # That would be eight parts.
+        ("serial(0, 32)", "(j + n) % 32", ()),  # Where it wraps around is not known.
+        ("serial(0, n)", "(j + 3) % 32", ()),
+    ],
+)
+def test_a_loop_is_cut_where_its_index_wraps(loop: str, index: str, ends: tuple[int, ...]) -> None:
+    text = f"def f(A: f32[512], C: f32[512], n: i64):\n for j in {loop}:\n  C[j + 5] = A[{index}]\n"
+    assert list(wrapping_loops(parse(text)).values()) == [ends]
+
+
 def test_a_local_variable_that_counts_and_wraps_is_seen() -> None:
     counted = """
 def f(A: f32[64], C: f32[64]):
@@ -196,7 +213,7 @@ def f(A: f32[8, 32], C: f32[8, 32], D: u8[32]):
             D[k] = D[k] & u8(15)
 """
     target = complete_target(Target(triple=triple))
-    plain, wraps = (parse(text.format(index=index)) for index in ("31 - j", "(j + 3) % 32"))
+    plain, wraps = (parse(text.format(index=index)) for index in ("31 - j", "(i + j) % 32"))
     cured = [emit([func], target) for func in (plain, wraps)]
     with without_cure():
         uncured = [emit([func], target) for func in (plain, wraps)]
@@ -206,7 +223,7 @@ def f(A: f32[8, 32], C: f32[8, 32], D: u8[32]):
         for new, old in zip(cured[1].splitlines(), uncured[1].splitlines(), strict=True)
         if new != old
     ]
-    assert [new.removeprefix(old) for new, old in changed] == [", !llvm.loop !2"]
+    assert [new.removeprefix(old) for new, old in changed] == 2 * [", !llvm.loop !2"]
 
 
 def test_c_source_has_a_hint_for_clang_before_such_a_loop_only() -> None:
@@ -215,5 +232,5 @@ def test_c_source_has_a_hint_for_clang_before_such_a_loop_only() -> None:
         emit_c([parse(text.format(index=index))], Target("c"))
         for index in ("63 - j", "(j + 3) % 64")
     ]
-    hint = "#ifdef __clang__\n#pragma clang loop vectorize(disable)\n#endif\n    for ("
+    hint = "#if defined(__clang__)\n#pragma clang loop vectorize(disable)\n#endif\n    for ("
     assert [source.count(hint) for source in sources] == [0, 1]

@@ -55,10 +55,6 @@ from irkit.ir import (
     strided_count,
 )
 
-_HINT = "#pragma clang loop vectorize(disable)"
-SERIAL = ("#ifdef __clang__", _HINT, "#endif")
-"""Lines before a loop that Clang must not vectorise."""
-
 
 def fail_unless(writer: FunctionWriter, cond: Expr, status: int) -> None:
     """Leave the function with a status if a condition on sizes does not hold."""
@@ -139,11 +135,9 @@ def _for(writer: FunctionWriter, node: For) -> None:
             # Without OpenMP nothing else may use what the clause does.
             for statement in used(writer.lines[before:]):
                 writer.line(statement)
-            # OpenMP allows no hint between its directive and the loop.
-            hint = ["#elif defined(__clang__)", _HINT] if node.var in writer.wrapping else []
-            writer.lines += ["#ifdef _OPENMP", directive, *hint, "#endif"]
-    elif node.var in writer.wrapping:
-        writer.lines += SERIAL
+            writer.lines += ["#ifdef _OPENMP", directive, *writer.hint(node, "#elif"), "#endif"]
+    else:
+        writer.lines += writer.hint(node)
     head = f"for ({kind} {name} = {begin.text}; {name} < {end.within(ATOM)}; ++{name})"
     with writer.block(head):
         write(writer, node.body)
@@ -156,7 +150,7 @@ def _region(writer: FunctionWriter, node: For, begin: Code, end: Code, name: str
     first, last = writer.name(f"{name}_first"), writer.name(f"{name}_last")
     head = f"for ({kind} {name} = ({kind}){first}; {name} < ({kind}){last}; ++{name})"
     with _function_of_its_own(writer) as begun, captured(writer) as lines:
-        writer.lines += SERIAL if node.var in writer.wrapping else ()
+        writer.lines += writer.hint(node)
         with writer.block(head):
             write(writer, node.body)
     kept, _ = without_unused(lines)
