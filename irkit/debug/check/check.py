@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import Function, IRKitError, IRModule
-from irkit.debug.check.code_check import code_verdict
+from irkit.core import Function, IRKitError, IRModule, count_nodes
+from irkit.debug.check.code_check import code_not_tried, code_verdict
 from irkit.debug.check.difference import Difference
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.graphs.packed_constants import packed_problems
@@ -28,6 +28,9 @@ from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.proof import Prover
 from irkit.transform import IR, PassFailed, Step
+
+MOST_NODES = 60_000
+"""Nodes of kernels of a model whose native code is checked, in all."""
 
 
 def check(
@@ -240,6 +243,7 @@ class _CodeChecks:
         self.last: dict[str, tuple[Verdict, PrimFunc]] = {}
         self.checked: dict[int, PrimFunc] = {}
         self.wrong: set[str] = set()
+        self.nodes_left = MOST_NODES if options.together else None
 
     def follow(self, step: Step) -> None:
         """Note the functions as they are after a step."""
@@ -264,8 +268,26 @@ class _CodeChecks:
     def of_last(self, name: str) -> Iterator[Verdict]:
         """Yield the verdict on the last stage of a function, unless its code was wrong before."""
         blank, func = self.last.pop(name, (None, None))
-        if blank is not None and func is not None and name not in self.wrong:
+        if blank is None or func is None or name in self.wrong:
+            return
+        skipped = self._why_skipped(func)
+        if skipped:
+            yield code_not_tried(blank, func, skipped)
+        else:
             yield code_verdict(self.subjects.of(func, self.options), func, blank)
+
+    def _why_skipped(self, func: PrimFunc) -> str:
+        """Return why the kernel of a model is not compiled, or an empty string."""
+        if self.nodes_left is None or self.options.compiled == "every":
+            return ""
+        nodes = count_nodes(func)
+        if nodes > self.nodes_left:
+            return (
+                f"not looked at: its last stage has {nodes:,} nodes, and of {MOST_NODES:,} that a "
+                f"check of a model compiles {self.nodes_left:,} are left; --native compiles all"
+            )
+        self.nodes_left -= nodes
+        return ""
 
     def of_all(self) -> Iterator[Verdict]:
         """Yield the verdicts on the last stages of all functions that are left."""

@@ -32,19 +32,25 @@ HOW = "native code"
 SHIPPED = "compiled at level 3, without contraction"
 
 
-def code_verdict(subject: Subject, func: PrimFunc, blank: Verdict) -> Verdict:
-    """Return whether the native code of a stage computes what the interpreter makes of the same
-    stage or, where that takes too long, what code does that few of LLVM's passes made."""
-    blank = replace(
+def code_not_tried(blank: Verdict, func: PrimFunc, why: str) -> Verdict:
+    """Return the row about native code that was not run; ``blank`` is that of the last step."""
+    return replace(
         blank,
-        function=subject.func.name,
+        function=func.name,
         name=CODE,
         pass_text=HOW,
         status="not known",
         changed=True,
+        message=why,
         how=HOW,
         in_code=True,
     )
+
+
+def code_verdict(subject: Subject, func: PrimFunc, blank: Verdict) -> Verdict:
+    """Return whether the native code of a stage computes what the interpreter makes of the same
+    stage or, where that takes too long, what code does that few of LLVM's passes made."""
+    blank = code_not_tried(blank, func, "")
     if subject.unusable:
         return replace(blank, message=subject.unusable)
     if subject.races is not None and subject.races.has_race(func):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from irkit.debug.check.assertion_search import AssertionSearch
 from irkit.debug.check.branch_search import BranchSearch
 from irkit.debug.check.comparison import Comparison
-from irkit.debug.check.difference import same_values
+from irkit.debug.check.difference import Difference, same_values
 from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.race_search import RaceSearch
@@ -28,6 +28,7 @@ from irkit.debug.execution.executors import (
 )
 from irkit.debug.execution.inputs import INTEGERS, Array, InputSet, TooLarge, input_sets
 from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.execution.sparse_inputs import sparse_sets
 from irkit.ir import PrimFunc, StepLimit
 
 
@@ -149,7 +150,31 @@ class Subject:
             if turned is not None:
                 self._start = after
                 return replace(worst, **turned)
-        return unknown if unknown is not None and worst.status == "same" else worst
+        if unknown is None or worst.status != "same":
+            return worst
+        return self._decided(unknown, before, after) if changes_rounding else unknown
+
+    def _decided(self, unknown: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
+        """Compare a step that rounds otherwise on sparse inputs, of which more is known; return the
+        verdict that was if they do not decide it."""
+        (runs,), worst = self.runs, unknown
+        if not self.options.samples or self.options.inputs:
+            return unknown
+        compared = Comparison(self, runs, before, after, True)
+        dims, seed = self.options.dims, self.options.seed
+        for inputs in sparse_sets(self.func, dims=dims, seed=seed):
+            if not self._edges.add(inputs):
+                continue
+            number = len(self.inputs) - 1
+            blank = replace(unknown, message="", error=Difference(), buffer="")
+            made = replace(blank, **compared.on(number), inputs=inputs.name)
+            if made.is_wrong:
+                self._start = after
+                return replace(made, how=runs.executor.how)
+            expected = runs.outcome(before, number).arrays
+            if made.ok and any(map(np.any, expected)) and made.error.abs >= worst.error.abs:
+                worst = replace(made, status="rounds differently")
+        return worst if worst is unknown else replace(worst, tried=self.tried, inputs="")
 
     def verdict_on(
         self, inputs: InputSet, verdict: Verdict, before: PrimFunc, after: PrimFunc

@@ -8,7 +8,7 @@ from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Verdict, bisect, check, verdicts
-from irkit.debug.check import code_check, code_trial
+from irkit.debug.check import check as check_module, code_check, code_trial
 from irkit.debug.execution.native_worker import GuardedFunction
 from irkit.ir import F32, I32, LOOP_LEVEL, Call, For, Mul, PrimFunc, Store, const, parse
 from irkit.phases import DEFAULT
@@ -265,3 +265,13 @@ def test_each_wrong_program_of_the_family_differs_by_default(
     with without_cure():
         assert set(wrong(funcs)) <= set(differing(funcs))
     assert differing(funcs) == []
+
+
+def test_kernels_of_a_model_beyond_the_limit_are_not_looked_at_and_their_rows_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check_module, "MOST_NODES", 5)
+    found = code_of(check(DEFAULT.steps(parse(ADD)), code=True, together=True))
+    assert (found.status, found.guilty) == ("not known", "")
+    assert found.message.startswith("not looked at: its last stage has ")
+    assert code_verdict(ADD).status == "same"
