@@ -7,6 +7,7 @@ import irkit
 from irkit.codegen.device import program
 from irkit.debug.targets import target_executor
 from irkit.ir import interpret
+from tests.runtime.device.test_opencl import needs_opencl
 from tests.targets.device_programs import EXECUTORS, arguments, drawn, wrong_cases
 
 HERE = EXECUTORS[:2]
@@ -20,11 +21,6 @@ def test_programs_on_this_processor() -> None:
     wrong, counts = wrong_cases(range(24), HERE)
     assert wrong == []
     assert all(counts[f"{name}: ran"] >= 20 for name in HERE)
-
-
-needs_opencl = pytest.mark.skipif(
-    bool(target_executor("opencl").missing), reason=target_executor("opencl").missing
-)
 
 
 @needs_opencl
