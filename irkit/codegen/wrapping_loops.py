@@ -103,10 +103,10 @@ def wrapping_loops(func: PrimFunc) -> Mapping[Var, tuple[int, ...]]:
     candidates = (node for node in walk(func.body) if node.__class__ in _MAY_NARROW)
     if not any(map(_narrows, candidates)) or os.environ.get(_SWITCH):
         return _NOWHERE
-    ranges = loop_ranges(func)
-    wrapping = _Wraps(func, ranges).loops()
+    analysis = _Wraps(func)
+    wrapping = analysis.loops()
     inner = [loop for loop in walk(func.body, For) if loop.var in wrapping and _can_be_cut(loop)]
-    cut = {loop.var: _parts(func, ranges, loop) for loop in inner[:_MOST_CUT]}
+    cut = {loop.var: _parts(analysis, loop) for loop in inner[:_MOST_CUT]}
     return {var: cut.get(var, ()) for var in wrapping}
 
 
@@ -116,22 +116,19 @@ def _can_be_cut(loop: For) -> bool:
     return ends_known and not any_node(loop.body, (For, Allocate, Assert, Evaluate, View))
 
 
-def _parts(func: PrimFunc, ranges: Mapping[Var, Interval], loop: For) -> tuple[int, ...]:
+def _parts(analysis: "_Wraps", loop: For) -> tuple[int, ...]:
     """Return the ends of the longest parts of a loop in which no index wraps around."""
     first, last = as_int(loop.begin), as_int(loop.end)
     assert first is not None
     assert last is not None
-
-    def wraps(begin: int, end: int) -> bool:
-        part = {**ranges, loop.var: Interval(begin, end - 1)}
-        return loop.var in _Wraps(func, part).loops()
 
     ends = [first]
     while ends[-1] < last and len(ends) <= _MOST_PARTS:
         low, high = ends[-1], last + 1  # A part may end at ``low``, and not at ``high``.
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if wraps(ends[-1], middle) else (middle, high)
+            part = Interval(ends[-1], middle - 1)
+            low, high = (low, middle) if analysis.wraps(loop, part) else (middle, high)
         if low == ends[-1]:
             return ()
         ends.append(low)
@@ -181,9 +178,9 @@ _NOTHING = _Facts()
 class _Wraps:
     """Facts of the variables and local arrays of a function."""
 
-    def __init__(self, func: PrimFunc, ranges: Mapping[Var, Interval]) -> None:
+    def __init__(self, func: PrimFunc) -> None:
         self.func = func
-        self.ranges = ranges
+        self.ranges = loop_ranges(func)
         self.variables: dict[Var, _Facts] = {}
         self.sources: dict[Buffer, Buffer] = {}
         self.arrays: dict[Buffer, _Facts] = {
@@ -195,13 +192,22 @@ class _Wraps:
         found = frozenset[Var]()
         while True:  # Until what is stored in local arrays is known, through each other.
             before = dict(self.arrays)
-            found |= self._once()
+            found |= self._once(self.func.body)
             if self.arrays == before:
                 return found
 
-    def _once(self) -> frozenset[Var]:
+    def wraps(self, loop: For, part: Interval) -> bool:
+        """Return True if an index may wrap around in a part of a loop."""
+        ranges = self.ranges
+        self.ranges = loop_ranges(loop.body, {**ranges, loop.var: part})
+        try:
+            return loop.var in self._once(loop.body)
+        finally:
+            self.ranges = ranges
+
+    def _once(self, root: Stmt) -> frozenset[Var]:
         found = set[Var]()
-        for node in walk(self.func.body):
+        for node in walk(root):
             match node:
                 case For():
                     self.variables[node.var] = _Facts(frozenset({node.var}))

@@ -155,6 +155,16 @@ def f(A: f32[512], I: i32[16], C: f32[16]):
     assert names(function) == loops
 
 
+def test_a_variable_of_the_body_is_followed_where_a_loop_is_cut() -> None:
+    text = """
+def f(A: f32[32], C: f32[32]):
+    for j in serial(0, 32):
+        k: i64 = (j + 3) % 32
+        C[j] = A[k]
+"""
+    assert list(wrapping_loops(parse(text)).values()) == [(0, 29, 32)]
+
+
 @pytest.mark.parametrize(
     ("loop", "index", "ends"),
     [

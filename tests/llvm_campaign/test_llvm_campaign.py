@@ -76,7 +76,7 @@ def test_without_the_cure_the_bug_is_found_within_2000_programs(tmp_path: Path) 
             )
             assert state.programs["x86-64"] <= 2000
         folder = keep(finds[0], tmp_path)
-    assert "LoopVectorizePass" in (folder / "pass.txt").read_text()
+    assert "loop-vectorize" in (folder / "pass.txt").read_text()
     shorter = (folder / "reduced.irs").read_text()
     assert len(shorter) < len(finds[0].text)
     assert "scevcheck" in (folder / "pass.ll").read_text()

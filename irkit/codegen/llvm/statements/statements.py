@@ -142,7 +142,7 @@ def _wraps(scope: FunctionScope, node: For) -> bool:
     """Return True if an index wraps around inside of a loop, or a part of one."""
     ends = scope.text.module.wrapping.get(node.var)
     part = as_int(node.begin), as_int(node.end)
-    return ends is not None and part not in pairwise(ends)
+    return ends is not None and all(part != pair for pair in pairwise(ends))
 
 
 def _worth(scope: FunctionScope, node: For) -> str | None:
