@@ -16,19 +16,18 @@ elements is legal.
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 
 import msgspec
 
-from irkit.core import ShapeError, Span, analysis, children, deep_recursion
+from irkit.core import ShapeError, Span, analysis, children, deep_recursion, postorder
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import (
     as_int,
     call,
     convert,
     le,
-    logical_and,
     logical_not,
-    logical_or,
     lt,
     maximum,
     minimum,
@@ -40,6 +39,8 @@ from irkit.ir.dtype import BOOL, F64, DType
 from irkit.ir.expr import (
     Add,
     Binary,
+    BitAnd,
+    BitOr,
     Cast,
     Const,
     Expr,
@@ -170,10 +171,24 @@ def _number(value: float) -> Expr:
     return Const(float(value), F64)
 
 
+def _and(*conds: Expr) -> Expr:
+    """Join conditions without branches: in a branch, shared parts would be computed again."""
+    return reduce(lambda a, b: BitAnd(a, b, BOOL), conds)
+
+
+def _or(*conds: Expr) -> Expr:
+    return reduce(lambda a, b: BitOr(a, b, BOOL), conds)
+
+
+def _once(conds: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Return each condition once."""
+    return tuple({id(cond): cond for cond in conds}.values())
+
+
 def _all(conds: Iterable[Expr | None]) -> Expr | None:
     """Join conditions of which None always holds."""
-    kept = [cond for cond in conds if cond is not None]
-    return logical_and(*kept) if kept else None
+    kept = _once(cond for cond in conds if cond is not None)
+    return _and(*kept) if kept else None
 
 
 class _Finder:
@@ -237,7 +252,7 @@ class _Finder:
                 own = self._view(stmt, buffer)
                 inside, idle = self._statement(body)
                 if own is not None and idle is not None:
-                    own = logical_or(own, idle)
+                    own = _or(own, idle)
                 return _all((own, inside)), idle
             case Store() | Evaluate() | Assert():
                 return None, None
@@ -279,13 +294,13 @@ class _Finder:
         if first is not None and last is not None and not (first.varies or last.varies):
             if last.least <= first.most:
                 stops = le(last.value, first.value)
-                stops = stops if exact is None else logical_and(exact, stops)
+                stops = stops if exact is None else _and(exact, stops)
             if cond is not None and stops is not None:
-                cond = logical_or(stops, cond)
+                cond = _or(stops, cond)
         if exact is not None and idle is not None:
-            exact = logical_or(exact, idle)
+            exact = _or(exact, idle)
         resting = [each for each in (stops, idle) if each is not None]
-        return _all((exact, cond)), logical_or(*resting) if resting else None
+        return _all((exact, cond)), _or(*resting) if resting else None
 
     def _block(self, block: Block, bodies: list[Stmt]) -> tuple[Expr | None, Expr | None]:
         own = list[Expr]()
@@ -299,7 +314,7 @@ class _Finder:
         cond, idle = self._sequence(bodies)
         exact = _all(own)
         if exact is not None and idle is not None:
-            exact = logical_or(exact, idle)
+            exact = _or(exact, idle)
         return _all((exact, cond)), idle
 
     def _branch(
@@ -309,9 +324,9 @@ class _Finder:
         inside, idle = self._statement(then)
         outside, free = (None, _ALWAYS) if otherwise is None else self._statement(otherwise)
         if test is not None and inside is not None:
-            inside = logical_or(logical_not(test), inside)
+            inside = _or(logical_not(test), inside)
         if test is not None and outside is not None:
-            outside = logical_or(test, outside)
+            outside = _or(test, outside)
         return _all((inside, outside)), None if idle is None or free is None else _all((idle, free))
 
     def _bind(self, var: Var, form: _Form | None) -> None:
@@ -358,7 +373,7 @@ class _Finder:
             if form is not None:
                 conds += finder.needs(form, "", None)
         if conds:
-            self.allocations[id(buffer)] = logical_and(*conds)
+            self.allocations[id(buffer)] = _and(*conds)
 
     def needs(self, form: _Form, what: str, span: Span | None) -> list[Expr]:
         """Return the conditions that a size is exact, and note it under a name."""
@@ -420,9 +435,9 @@ class _Finder:
         value = expr.replace(cond=test.value, then=one.value, otherwise=two.value)
         first, second = _operand_needs(one), _operand_needs(two)
         if not test.varies:
-            first = [logical_or(logical_not(test.value), each) for each in first]
-            second = [logical_or(test.value, each) for each in second]
-        needs = (*test.needs, *first, *second)
+            first = [_or(logical_not(test.value), each) for each in first]
+            second = [_or(test.value, each) for each in second]
+        needs = _once((*test.needs, *first, *second))
         if test.varies or one.varies or two.varies:
             low, high = minimum(one.low, two.low), maximum(one.high, two.high)
             return _interval(value, low, high, least, most, needs)
@@ -439,10 +454,10 @@ class _Finder:
                 return None
             forms.append(form)
             swaps[id(child)] = form.value
-        needs = tuple(need for form in forms for need in form.needs)
+        needs = _once(need for form in forms for need in form.needs)
         # A conversion to fewer bits takes the low ones, of a value that has wrapped around too.
         if not (isinstance(expr, Cast) and expr.dtype.bits <= expr.value.dtype.bits):
-            needs = tuple(need for form in forms for need in _operand_needs(form))
+            needs = _once(need for form in forms for need in _operand_needs(form))
         value = _with(expr, swaps)
         least, most = _limits(expr, forms)
         if not any(form.varies for form in forms):
@@ -539,7 +554,9 @@ def _polynomial(expr: Expr, one: _Form, two: _Form) -> _Form:
         size = low  # No term is negative.
     least, most = max(least, -_UNBOUNDED), min(most, _UNBOUNDED)
     largest = min(largest, _UNBOUNDED)
-    return _Form(value, low, high, size, least, most, largest, (*one.needs, *two.needs), True)
+    return _Form(
+        value, low, high, size, least, most, largest, _once((*one.needs, *two.needs)), True
+    )
 
 
 def _cancelled(form: _Form) -> _Form:
@@ -562,14 +579,14 @@ def _fits(form: _Form) -> Expr | None:
     if form.varies:
         conds = [le(_number(least), form.low)] if form.least < least else []
         conds += [lt(form.high, _number(most + 1))] if form.most > most else []
-        return logical_and(*conds)
+        return _and(*conds)
     apart = call("abs", form.low - convert(form.value, F64))
     near = lt(apart, _number(1 << (bits - 2)))
     # Where no term is negative, nothing cancels, and the error is relative to the value.
     plain = form.size is form.low
     if plain or form.largest < 1 << (_LARGEST_TERM + bits - 64):
         return near
-    return logical_and(near, lt(form.size, _number(1 << (_LARGEST_TERM + bits - 64))))
+    return _and(near, lt(form.size, _number(1 << (_LARGEST_TERM + bits - 64))))
 
 
 def _operand_needs(form: _Form) -> list[Expr]:
@@ -626,12 +643,21 @@ def _varying(
 
 def exact_value(expr: Expr, values: Mapping[Var, int]) -> int | None:
     """Return the exact value of a size; None if it has operations that no size has as a rule."""
+    known: dict[int, int | None] = {}
+    for node in postorder(expr):
+        assert isinstance(node, Expr)
+        known[id(node)] = _operated(node, values, known)
+    return known[id(expr)]
+
+
+def _operated(expr: Expr, values: Mapping[Var, int], known: Mapping[int, int | None]) -> int | None:
+    """Return the exact value of an operation; ``known`` has those of its operands."""
     if isinstance(expr, Const):
         return int(expr.value)
     if isinstance(expr, Var):
         return values.get(expr)
     if isinstance(expr, Cast):
-        return exact_value(expr.value, values)
+        return known[id(expr.value)]
     operation = _OPERATIONS.get(type(expr))
     if isinstance(expr, Call) and expr.name == "mul_sat":
         operation, parts = _OPERATIONS[Mul], expr.args
@@ -639,5 +665,7 @@ def exact_value(expr: Expr, values: Mapping[Var, int]) -> int | None:
         parts = (expr.a, expr.b)
     else:
         return None
-    one, two = exact_value(parts[0], values), exact_value(parts[1], values)
-    return None if one is None or two is None else operation(one, two)
+    one, two = known[id(parts[0])], known[id(parts[1])]
+    if one is None or two is None or max(abs(one), abs(two)) > _UNBOUNDED:
+        return None
+    return operation(one, two)

@@ -8,13 +8,18 @@ from irkit.schedule.checks.pointwise import pointwise_store
 from irkit.schedule.state.lookup import allocation, find_block, loops_above, unbound_at
 from irkit.schedule.state.replace import remove_block, without_allocation
 
+_MOST_PLACES = 4096
+"""Copies of a computation that inlining may make: each stage of ``x[i] + x[n - i]`` doubles
+them."""
+
 
 def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     """Replace every read of a block's buffer by the computation, and remove the block and its
     buffer.
 
     Raises: ScheduleError if the block reduces, has a predicate, writes a parameter, or does not
-    write every element of its buffer once, at its own axes.
+    write every element of its buffer once, at its own axes, or if its buffer is read at more than
+    4,096 different places.
     """
     block = find_block(func, name)
     store = pointwise_store(func, block, "inline")
@@ -42,6 +47,13 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
         # Reads of one element share one expression: a copy for each would double at every stage.
         place = tuple([numbering.of(index) for index in load.indices])
         if place not in values:
+            if len(values) >= _MOST_PLACES:
+                raise ScheduleError(
+                    f"cannot inline {name!r}: {buffer.name!r} is read at more than "
+                    f"{_MOST_PLACES} different places, each of which would compute it",
+                    hint="Keep the stage, or one that it reads, in memory.",
+                    at=block,
+                )
             values[place] = substitute(store.value, dict(zip(axes, load.indices, strict=True)))
         return values[place]
 
