@@ -345,8 +345,8 @@ def main() -> int:
     total: Counter[str] = Counter()
     failed, started = 0, time.monotonic()
     run = partial(wrong_cases, executors=given.executor or EXECUTORS)
-    for first in range(given.first, given.first + given.cases, 50):
-        last = min(first + 50, given.first + given.cases)
+    for first in range(given.first, given.first + given.cases, 10):
+        last = min(first + 10, given.first + given.cases)
         wrong, counts = run(range(first, last))
         failed += len(wrong)
         total += counts

@@ -5,7 +5,6 @@ thread has a copy of what was stored before, outside the loops; what is stored t
 thread that there is stores too. What one thread stored, no other one has: to read it is an error.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -50,13 +49,15 @@ class _SlicedView(msgspec.Struct, frozen=True):
 class PrivateMemory:
     """A private buffer with its copies while a program is compiled.
 
-    ``axes`` are those around the current statement, of all that there are in the allocation.
-    Registers: ``key`` is the current thread, ``copy`` its memory, ``around`` the copies of the
-    statements around its loop, ``copies`` those that threads keep from one loop to the next,
-    ``touched`` which elements anybody has written.
+    ``axes`` are those of the loops inside the allocation that use it. Registers: ``key`` is the
+    current thread, ``copy`` its memory, ``around`` the copies of the statements around its loop,
+    ``copies`` those that threads keep from one loop to the next, ``touched`` which elements anybody
+    has written.
     """
 
-    def __init__(self, stmt: Allocate, place: BufferRegisters, code: Assembler) -> None:
+    def __init__(
+        self, stmt: Allocate, place: BufferRegisters, code: Assembler, around: tuple[str, ...]
+    ) -> None:
         self.name, self.scope = stmt.buffer.name, stmt.buffer.scope
         self.place, self.code = place, code
         self.bases: dict[int, int] = {place.memory: code.register(0)}
@@ -67,9 +68,8 @@ class PrivateMemory:
         for node in walk(stmt.body, View):
             if node.source in self.symbols:
                 self.symbols.add(node.buffer)
-        self.axes: tuple[str, ...] = ()
         loops = [each for each in walk(stmt.body, For) if each.kind == "thread"]
-        self.all_axes = {each.thread for each in loops if self.is_in(each)}
+        self.axes = {each.thread for each in loops if self.is_in(each)}.difference(around)
         self.only = _only_loop(stmt.body, self.symbols)
 
     def is_in(self, stmt: Stmt) -> bool:
@@ -214,11 +214,16 @@ class PrivateMemory:
         self.code.emit(check)
 
     def note_store(
-        self, place: BufferRegisters, indices: list[int], masks: list[int], lanes: int
+        self,
+        place: BufferRegisters,
+        indices: list[int],
+        masks: list[int],
+        lanes: int,
+        axes: tuple[str, ...],
     ) -> None:
-        """Emit what follows a store."""
+        """Emit what follows a store inside loops over the threads of some axes."""
         base = self.bases[place.memory]
-        innermost = self.all_axes.issubset(self.axes)
+        innermost = self.axes.issubset(axes)
 
         def note(r: Registers) -> None:
             for element, _, _ in touched_elements(r, place, indices, masks, lanes):
@@ -261,9 +266,3 @@ def _only_loop(stmt: Stmt, symbols: set[Buffer]) -> For | None:
         if len(used) != 1 or isinstance(stmt, (View, Let)):
             return None
         stmt = used[0]
-
-
-def outermost_only(loops: Sequence[PrivateMemory], loop: For) -> list[PrivateMemory]:
-    """Return the memories of which an iteration of a loop gets its own copy: those it uses, and
-    whose threads it does not divide further."""
-    return [each for each in loops if loop.thread not in each.axes and each.is_in(loop)]

@@ -72,6 +72,8 @@ class RecordingCompiler(StatementCompiler):
     # Iterations.
 
     def _has_no_order(self, stmt: For) -> bool:
+        if stmt.kind == "thread" and stmt.thread in self.axes:
+            return False  # Each thread of the loop around it runs all of it.
         in_lockstep = not self.threads and stmt.kind == "thread"
         return stmt.kind in UNORDERED and (not in_lockstep or stmt.thread.startswith("blockIdx"))
 
@@ -97,9 +99,10 @@ class RecordingCompiler(StatementCompiler):
         self.code.emit(enter)
         super().statement(stmt)
         self.code.emit(leave)
+        del self.runs[id(stmt)]
 
     def iteration(self, stmt: For) -> None:
-        if self._has_no_order(stmt):
+        if id(stmt) in self.runs:
             self._begin_iteration(stmt)
         super().iteration(stmt)
 

@@ -20,7 +20,7 @@ from irkit.ir.interp.memory import (
     store_one,
     view,
 )
-from irkit.ir.interp.private_memory import PrivateMemory, outermost_only
+from irkit.ir.interp.private_memory import PrivateMemory
 from irkit.ir.interp.values import cast_function
 from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import (
@@ -61,12 +61,12 @@ class StatementCompiler(ExpressionCompiler):
         self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
         self.private: list[PrivateMemory] = []  # Around the current statement, if threads use it.
         self.has_threads = False
+        self.axes: tuple[str, ...] = ()  # Those of the loops over threads around it.
         self.forks: dict[int, list[tuple[PrivateMemory, int, int, int]]] = {}  # By loop.
 
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
         self.find_barriers(body)
-        self.has_threads = any(loop.kind == "thread" for loop in walk(body, For))
         self.statement(body)
 
     def program(self) -> Program:
@@ -84,6 +84,8 @@ class StatementCompiler(ExpressionCompiler):
         """Record the loops whose threads must run side by side."""
         held: set[int] = set()
         for stmt in nested_statements(body):
+            if isinstance(stmt, For) and stmt.kind == "thread":
+                self.has_threads = True
             if evaluates(stmt, "barrier") or any(id(child) in held for child in children(stmt)):
                 held.add(id(stmt))
                 if isinstance(stmt, For) and stmt.kind == "thread":
@@ -112,7 +114,8 @@ class StatementCompiler(ExpressionCompiler):
             self.code.emit(store_lanes(place, indices, mask, value, lanes, stmt.span))
         owner = self._private_of(place)
         if owner is not None:
-            owner.note_store(place, indices, [] if mask is None else [mask], lanes)
+            masks = [] if mask is None else [mask]
+            owner.note_store(place, indices, masks, lanes, self.axes)
 
     def before_load(
         self, place: BufferRegisters, indices: list[int], mask: int | None, lanes: int
@@ -148,17 +151,15 @@ class StatementCompiler(ExpressionCompiler):
         run = self._loop
         if id(stmt) in self.waiting and not stmt.thread.startswith("blockIdx"):
             run = self._threads
-        copied = outermost_only(self.private, stmt) if stmt.kind == "thread" else []
-        if not copied:
+        if stmt.kind != "thread" or stmt.thread in self.axes:
             run(stmt, var, begin, end)
             return
-        saved = [(each, each.save(), each.axes) for each in copied]
-        self.forks[id(stmt)] = [(each, var, begin, note) for each, note, _ in saved]
-        for each, _, axes in saved:
-            each.axes = (*axes, stmt.thread)
+        saved = [(each, each.save()) for each in self.private if each.is_in(stmt)]
+        self.forks[id(stmt)] = [(each, var, begin, note) for each, note in saved]
+        around, self.axes = self.axes, (*self.axes, stmt.thread)
         run(stmt, var, begin, end)
-        for each, note, axes in saved:
-            each.axes = axes
+        self.axes = around
+        for each, note in saved:
             each.restore(note)
             self.copied(each)
 
@@ -303,7 +304,7 @@ class StatementCompiler(ExpressionCompiler):
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
         self.inside_allocation(stmt, place)
-        own = PrivateMemory(stmt, place, self.code) if self._is_copied(stmt) else None
+        own = PrivateMemory(stmt, place, self.code, self.axes) if self._is_copied(stmt) else None
         if own is None:
             self.statement(stmt.body)
         else:

@@ -41,18 +41,24 @@ def with_own_memory(body: Stmt, claim: Claim, *, scope: str | None = None) -> St
     if not any(each.buffer.is_private for each in walk(body, Allocate)):
         return body
 
-    def visit(stmt: Stmt) -> Stmt:
-        if not isinstance(stmt, Allocate) or not stmt.buffer.is_private:
-            return map_below(stmt, visit)
-        if not _threads_of(stmt.body, with_views(stmt), claim):
-            return map_below(stmt, visit)
-        inside = _moved(stmt.body, stmt)
-        if inside is not None:
-            return visit(inside)
-        made = _Rows(stmt, claim, scope).made()
-        return made.replace(body=visit(made.body))
+    def visit(stmt: Stmt, around: frozenset[str]) -> Stmt:
+        if isinstance(stmt, For) and stmt.kind == "thread":
+            around |= {stmt.thread}
 
-    return visit(body)
+        def divides(loop: For) -> bool:
+            return claim(loop) and loop.thread not in around
+
+        if not isinstance(stmt, Allocate) or not stmt.buffer.is_private:
+            return map_below(stmt, lambda each: visit(each, around))
+        if not _threads_of(stmt.body, with_views(stmt), divides):
+            return map_below(stmt, lambda each: visit(each, around))
+        inside = _moved(stmt.body, stmt, around)
+        if inside is not None:
+            return visit(inside, around)
+        made = _Rows(stmt, divides, scope).made()
+        return made.replace(body=visit(made.body, around))
+
+    return visit(body, frozenset())
 
 
 def element_reach(buffer: Buffer) -> Expr:
@@ -87,18 +93,18 @@ def _threads_of(body: Stmt, symbols: set[Buffer], claim: Claim) -> list[For]:
     return [loop for loop in loops if not symbols.isdisjoint(symbols_used(loop))]
 
 
-def _moved(stmt: Stmt, home: Allocate) -> Stmt | None:
+def _moved(stmt: Stmt, home: Allocate, around: frozenset[str]) -> Stmt | None:
     """Return a statement with an allocation in the innermost loop over threads around all uses;
-    None if there is no such loop."""
+    None if there is no such loop. ``around`` are the axes whose threads already are around it."""
     if isinstance(stmt, For):
-        if stmt.kind != "thread" or _uses(stmt, home.buffer):
+        if stmt.kind != "thread" or stmt.thread in around or _uses(stmt, home.buffer):
             return None
-        inside = _moved(stmt.body, home)
+        inside = _moved(stmt.body, home, around | {stmt.thread})
         return stmt.replace(body=home.replace(body=stmt.body) if inside is None else inside)
     if not isinstance(stmt, (Seq, If, Let, View, Allocate)) or _uses(stmt, home.buffer):
         return None
     users = [each for each in _below(stmt) if home.buffer in symbols_used(each)]
-    inside = _moved(users[0], home) if len(users) == 1 else None
+    inside = _moved(users[0], home, around) if len(users) == 1 else None
     if inside is None:
         return None
     return map_below(stmt, lambda each: inside if each is users[0] else each)

@@ -86,6 +86,20 @@ def test_threads_on_two_axes_each_have_their_own() -> None:
     np.testing.assert_array_equal(found, np.full((2, 4), 7))
 
 
+NESTED = (
+    'for t in thread(0, 4, "threadIdx.x"):',
+    '    R = alloc(f32[1], scope="local")',
+    "    R[0] = f32(0.0)",
+    '    for u in thread(0, 4, "threadIdx.x"):',
+    "        R[0] = R[0] + A[b, u]",
+    "    C[b, t] = R[0]",
+)
+
+
+def test_a_loop_of_the_same_axis_inside_is_run_by_one_thread() -> None:
+    np.testing.assert_array_equal(ran(*NESTED), A.sum(1)[:, None].repeat(4, 1))
+
+
 def test_global_memory_of_a_block_is_one_for_its_threads() -> None:
     found = ran(
         "S = alloc(f32[4])",

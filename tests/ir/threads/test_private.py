@@ -5,8 +5,10 @@ import pytest
 
 import irkit
 from irkit.core import IRKitError, deep_recursion, walk
-from irkit.ir import Allocate, For, PrimFunc, parse, script, verify
+from irkit.ir import Allocate, For, InterpretedFunction, PrimFunc, parse, script, verify
 from irkit.ir.threads import split_threads, with_own_memory
+from irkit.passes.loop import plan_allocations
+from irkit.phases import DEFAULT
 
 
 def owned(text: str) -> PrimFunc:
@@ -87,3 +89,28 @@ def test_only_loops_that_a_claim_names_get_rows() -> None:
     (home,) = walk(body, Allocate)
     assert (home.buffer.scope, [dim.value for dim in home.buffer.shape]) == ("local", [8])
     assert len(list(walk(body, For))) == 4
+
+
+NESTED = """
+def f(A: f32[4], C: f32[4]):
+    R = alloc(f32[1], scope="local")
+    for t in thread(0, 4, "threadIdx.x"):
+        R[0] = f32(0.0)
+        for u in thread(0, 4, "threadIdx.x"):
+            R[0] = R[0] + A[u]
+        C[t] = R[0]
+"""
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_loop_of_the_same_axis_inside_is_run_by_one_thread(inside: bool) -> None:
+    text = NESTED
+    if inside:
+        lines = NESTED.splitlines(keepends=True)
+        text = "".join([*lines[:2], lines[3], "    " + lines[2], *lines[4:]])
+    func, a = parse(text), np.arange(4, dtype=np.float32)
+    for each in (func, split_threads(func), plan_allocations(func), DEFAULT.run(func)):
+        for run in (irkit.build(each), InterpretedFunction(each)):
+            c = np.zeros(4, np.float32)
+            run(a, c)
+            np.testing.assert_array_equal(c, np.full(4, 6))
