@@ -12,7 +12,7 @@ from irkit.debug.execution.executors import CallOutcome, InterpreterExecutor, Ou
 from irkit.debug.execution.inputs import InputSet
 from irkit.ir import Assert, PrimFunc, StepLimit, Stmt, seq
 
-MOST_SETS, MOST_OF_ONE = 48, 6
+MOST_SETS, MOST_OF_ONE = 96, 6
 """Sets that are kept: in all, and for each assertion in one step."""
 
 
@@ -28,13 +28,16 @@ class AssertionSearch:
         """Make room for the inputs that another step brings."""
         self._counts.clear()
 
-    def note(self, func: PrimFunc, inputs: InputSet, outcome: CallOutcome) -> None:
-        """Keep a set of inputs if an assertion fails on it, and few others are like it."""
+    def note(
+        self, func: PrimFunc, inputs: InputSet, outcome: CallOutcome, *, aimed: bool = False
+    ) -> None:
+        """Keep a set of inputs if an assertion fails on it, and few others are like it, or if it
+        was ``aimed`` at what a step changed."""
         failed = outcome.assertion
         if failed is None or len(self.inputs) >= MOST_SETS:
             return
-        self._counts[id(failed)] += 1
-        if self._counts[id(failed)] <= MOST_OF_ONE:
+        self._counts[id(failed)] += not aimed
+        if aimed or self._counts[id(failed)] <= MOST_OF_ONE:
             self.runs.remember(func, len(self.inputs), outcome)
             self.inputs.append(inputs)
 

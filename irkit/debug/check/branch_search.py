@@ -15,9 +15,9 @@ from irkit.debug.execution.executors import InterpreterExecutor, OutcomeCache
 from irkit.debug.execution.inputs import InputSet
 from irkit.ir import PrimFunc, StepLimit
 
-MOST_BRANCHES = 16
+MOST_BRANCHES = 12
 """Branches of one function that are fixed."""
-MOST_STEPS = 120_000
+MOST_STEPS = 30_000
 """Steps of the interpreter for all of them."""
 SPARE_STEPS = 5_000
 """What the other branch may take longer."""

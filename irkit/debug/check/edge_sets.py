@@ -27,8 +27,9 @@ LARGEST_SHARE = 4
 """A single set may take no more than this part of the steps, if sets take unlike many."""
 LONGEST_STEPS = 500_000
 """Steps of a set that is as long as the limits of a narrow type ask for."""
-ODD_STEPS = 40_000
-"""Steps of sets with an odd element in each row, for each step that brings constants."""
+ODD_STEPS = 14_000
+"""Steps of sets with an odd element in each row, for each step that brings constants: sets of small
+functions, and few of large ones, whose arrays hold many rows."""
 FIRST_CALLS, LATER_CALLS, MOST_CALLS = 3, 1, 6
 """Sets for a function that takes too long to interpret: for the first step of a trace, each later
 one that brings constants, and all of them."""
@@ -106,7 +107,7 @@ class EdgeSets:
                 outcome = executor.run(self.func, inputs.copied())
         except StepLimit:
             return False
-        self.assertions.note(self.func, inputs, outcome)
+        self.assertions.note(self.func, inputs, outcome, aimed=True)
         if not outcome.error:
             self.runs[0].remember(self.func, len(self.inputs), outcome)
             self.inputs.append(inputs)
@@ -159,7 +160,7 @@ class EdgeSets:
             except StepLimit:
                 return
             self._keep(inputs, outcome)
-            left -= outcome.steps + COST_OF_SET
+            left -= outcome.steps
             if left <= 0:
                 return
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from irkit.core import postorder, rewrite
 from irkit.debug.check.difference import identical, is_float, same_bits
-from irkit.debug.execution.decisions import extrema
+from irkit.debug.execution.decisions import decisions, extrema
 from irkit.debug.execution.executors import OutcomeCache
 from irkit.debug.execution.inputs import Array
 from irkit.ir import Expr, Max, Min, PrimFunc, StepLimit, const, eq, select, seq
@@ -78,11 +78,11 @@ class PermittedValues:
         """Return how the function after may give a zero that the one before may not, or an empty
         string: this permission may only be taken.
 
-        Only a ``min`` or ``max`` counts that looks at something else than those before.
+        Only a ``min`` or ``max`` counts that looks at something else than those before, and only if
+        a branch went, or there was none.
         """
         if self._new is None:
-            brings = bool(extrema(self.after) - extrema(self.before))
-            self._new = ZeroChoices(self.after if brings else _NONE)
+            self._new = ZeroChoices(self.after if self._brings_choices() else _NONE)
         for choice in self._new.alike:
             found = _arrays_of(choice, self.runs, number)
             usual = self.runs.outcome(self.after, number).arrays
@@ -91,6 +91,13 @@ class PermittedValues:
             if not all(map(identical, self.of(number, found), found)):
                 return _TAKEN
         return ""
+
+    def _brings_choices(self) -> bool:
+        known, new = extrema(self.before), extrema(self.after)
+        if not new - known:
+            return False
+        gone = set(decisions(self.before)) - set(decisions(self.after)) - known
+        return bool(gone) or not known
 
 
 _NONE = PrimFunc("nothing", (), seq())

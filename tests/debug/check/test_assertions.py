@@ -9,6 +9,7 @@ LOOP = "    for i in serial(0, n):\n        C[i] = A[i] * 2\n"
 SIZE = '    assert n <= 1000, "size"\n'
 VALUE = '    assert B[0] > 7, "value"\n'
 RARE = '    assert B[1] * 3 + 5 != 77777, "rare"\n'
+SCALAR = '    assert B[2] * 3 < 40, "scalar"\n'
 ALWAYS = '    assert n >= 0, "always"\n'
 
 
@@ -23,6 +24,7 @@ ALWAYS = '    assert n >= 0, "always"\n'
         (VALUE + LOOP, VALUE.replace("> 7", ">= 7") + LOOP),
         (VALUE + LOOP, VALUE.replace("> 7", "> 8") + LOOP),
         (RARE + LOOP, RARE.replace("77777", "77780") + LOOP),
+        (SCALAR + LOOP, SCALAR.replace("< 40", "<= 42") + LOOP),
     ],
 )
 def test_a_step_that_loses_or_moves_an_assertion_is_wrong(before: str, after: str) -> None:
