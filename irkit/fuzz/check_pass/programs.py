@@ -15,7 +15,7 @@ from irkit.fuzz.generators.aimed.aimed_programs import planted
 from irkit.fuzz.generators.aimed.opportunities import opportunities
 from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.generators.loops.loop_functions import loop_function
-from irkit.fuzz.generators.sample import KINDS, LOOP_SAMPLES, Kind, Sample, Unusable
+from irkit.fuzz.generators.sample import LOOP_SAMPLES, PROGRAM_KINDS, Kind, Sample, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
@@ -54,10 +54,10 @@ Form = Callable[[Picks], DrawnProgram]
 
 def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     """Return the kinds of samples to draw."""
-    chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+    chosen: tuple[Kind, ...] = tuple(kind for kind in PROGRAM_KINDS if kind in kinds)
     if len(chosen) != len(set(kinds)):
-        wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
-        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(KINDS)}")
+        wrong = ", ".join(sorted(set(kinds) - set(PROGRAM_KINDS)))
+        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(PROGRAM_KINDS)}")
     return chosen or (GRAPH_KINDS if on_graphs else LOOP_SAMPLES)
 
 
