@@ -34,7 +34,7 @@ from irkit.fuzz.campaign import (
     undisturbed,
     write_explored,
 )
-from irkit.fuzz.generators import KINDS, Kind
+from irkit.fuzz.generators import KINDS, PROGRAM_KINDS, Kind
 from irkit.fuzz.judge import INVARIANTS, missing_for
 from irkit.processes import ChildDied, isolate
 
@@ -117,7 +117,8 @@ _with_case_flags = as_value(
             "kinds",
             multiple=True,
             type=click.Choice(KINDS),
-            help="What to draw. Repeatable.  [default: all that this machine has the tools for]",
+            help="What to draw. Repeatable.  [default: all that this machine has the tools for; "
+            "with --pass, programs, schedules, pipelines, graphs, onnx and text]",
         ),
         click.option(
             "--pass",
@@ -235,7 +236,7 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
     unlimited = chosen.seconds is None and chosen.cases is None
     return CampaignPlan(
         seed=chosen.seed,
-        kinds=_kinds(chosen.kinds),
+        kinds=_kinds(chosen.kinds, PROGRAM_KINDS if chosen.passes else KINDS),
         seconds=60.0 if unlimited else chosen.seconds,
         cases=chosen.cases,
         jobs=chosen.jobs or 1,
@@ -248,17 +249,18 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
     )
 
 
-def _kinds(named: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Return the kinds that are named, or all that can be drawn here, and say which cannot.
+def _kinds(named: tuple[Kind, ...], usual: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Return the kinds that are named, or of the usual ones those that can be drawn here, and say
+    which cannot.
 
     Raises: IRKitError if one that is named needs something that is not installed.
     """
-    missing = {kind: what for kind in named or KINDS if (what := missing_for(kind))}
+    missing = {kind: what for kind in named or usual if (what := missing_for(kind))}
     for kind, what in missing.items():
         if named:
             raise IRKitError(f"cases of kind {kind!r} cannot be drawn here: {what}")
         click.echo(f"not drawn: {kind} ({what})", err=True)
-    return tuple(dict.fromkeys(kind for kind in named or KINDS if kind not in missing))
+    return tuple(dict.fromkeys(kind for kind in named or usual if kind not in missing))
 
 
 def _campaign(plan: CampaignPlan, chosen: _CaseFlags) -> Campaign:

@@ -18,7 +18,7 @@ from irkit.fuzz.generators.draw_sample import draw_sample
 from irkit.fuzz.generators.graphs.chains import GROUPS, graph_chain
 from irkit.fuzz.generators.loops.dependence_nests import THEMES, dependence_nest
 from irkit.fuzz.generators.loops.loop_functions import loop_function
-from irkit.fuzz.generators.sample import KINDS, LOOP_SAMPLES, Kind, Sample, Unusable
+from irkit.fuzz.generators.sample import LOOP_SAMPLES, PROGRAM_KINDS, Kind, Sample, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
@@ -67,10 +67,10 @@ class ProgramForms(msgspec.Struct, frozen=True, eq=False):
 
 def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     """Return the kinds of samples to draw."""
-    chosen: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+    chosen: tuple[Kind, ...] = tuple(kind for kind in PROGRAM_KINDS if kind in kinds)
     if len(chosen) != len(set(kinds)):
-        wrong = ", ".join(sorted(set(kinds) - set(KINDS)))
-        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(KINDS)}")
+        wrong = ", ".join(sorted(set(kinds) - set(PROGRAM_KINDS)))
+        raise IRKitError(f"there is no kind {wrong}; there are: {', '.join(PROGRAM_KINDS)}")
     return chosen or (GRAPH_KINDS if on_graphs else LOOP_SAMPLES)
 
 
