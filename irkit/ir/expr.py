@@ -92,10 +92,8 @@ class Expr(RefusedOperators, _Typed, Node, frozen=True, gc=COLLECTED):
 
 
 class Var(Symbolic, Expr, frozen=True, gc=False, eq=False):
-    """A variable with identity; its name is for people.
-
-    It is bound once: by a loop, a let, a block, or a parameter.
-    """
+    """A variable with identity; its name is for people. It is bound once: by a loop, a let, a
+    block, or a parameter."""
 
     symbol: ClassVar[bool] = True
     name: str
@@ -111,8 +109,7 @@ class Var(Symbolic, Expr, frozen=True, gc=False, eq=False):
 
 
 class Const(Expr, frozen=True, gc=False, eq=False):
-    """A scalar constant. Floats are compared by their bits: 0.0 is not -0.0, and NaN equals itself.
-    1 is not True."""
+    """A scalar constant. Floats compare by bits (0.0 is not -0.0, NaN is NaN); 1 is not True."""
 
     value: Scalar
     dtype: DType
@@ -120,7 +117,12 @@ class Const(Expr, frozen=True, gc=False, eq=False):
     def __eq__(self, other: object) -> bool:
         if TRACES and (marks := marks_here()) is not None:
             return marks.compare("eq", self, other)
-        return isinstance(other, Const) and (self.dtype, self._key()) == (other.dtype, other._key())
+        if not isinstance(other, Const) or self.dtype != other.dtype:
+            return False
+        a, b = self.value, other.value
+        if isinstance(a, float):
+            return isinstance(b, float) and struct.pack("<d", a) == struct.pack("<d", b)
+        return a.__class__ is b.__class__ and a == b
 
     def __ne__(self, other: object) -> bool:
         if TRACES and (marks := marks_here()) is not None:
@@ -313,11 +315,9 @@ class Broadcast(Expr, frozen=True):
 
 
 def const(value: Scalar, dtype: DType | str | None = None) -> Expr:
-    """Return a constant of a type, or its broadcast if the type has lanes; without one, it is bool,
-    i64 or f32.
+    """Return a constant of a type (else bool, i64 or f32), or its broadcast if that has lanes.
 
-    Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
-    out of range.
+    Raises: DTypeError if the value is a fraction, or out of range, for an integer type.
     """
     if dtype is None:
         kind = as_number(value).__class__
@@ -334,9 +334,8 @@ def const(value: Scalar, dtype: DType | str | None = None) -> Expr:
         raise DTypeError(f"cannot write {value!r} as {wanted}: it is not a whole number")
     whole = int(value)
     if not wanted.low <= whole <= wanted.high:
-        raise DTypeError(
-            f"cannot write {whole} as {wanted}: expected {wanted.low} to {wanted.high}"
-        )
+        expected = f"expected {wanted.low} to {wanted.high}"
+        raise DTypeError(f"cannot write {whole} as {wanted}: {expected}")
     return Const(bool(whole) if wanted.is_bool else whole, wanted)
 
 
@@ -347,15 +346,16 @@ def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
     """
     if isinstance(value, Expr):
         return value
-    stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
-    if stands_for is not None:
-        return stands_for()
-    number = as_number(value)
-    if isinstance(number, bool):
-        raise bool_error(number)
-    if like is not None and (like.is_float or not isinstance(number, float)):
-        return const(number, I64 if like.is_bool else like.element)
-    return Const(number, I64 if isinstance(number, int) else F32)
+    if value.__class__ not in _PLAIN:
+        stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions, for example.
+        if stands_for is not None:
+            return stands_for()
+        value = as_number(value)
+    if isinstance(value, bool):
+        raise bool_error(value)
+    if like is not None and (like.is_float or not isinstance(value, float)):
+        return const(value, I64 if like.is_bool else like.element)
+    return Const(value, I64 if isinstance(value, int) else F32)
 
 
 def convert(value: Expr, dtype: DType) -> Expr:

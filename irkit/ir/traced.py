@@ -121,5 +121,8 @@ def _marked_cell(cell: CellType) -> CellType:
 
 def plain(expr: ExprLike, like: DType | None = None) -> Expr:
     """Return what a traced function made as an expression without marks; see ``as_expr``."""
-    made = as_expr(expr, like)
-    return cast(Expr, rewrite(made, lambda node: node.expr, on=Traced))
+    return rewrite(as_expr(expr, like), _unmarked, on=Traced)
+
+
+def _unmarked(node: Traced) -> Expr:
+    return node.expr

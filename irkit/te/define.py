@@ -90,7 +90,11 @@ def define_stage(
     """Define a stage as :func:`compute` does, by a function that compares extents: ``==`` is that
     of nodes, by structure."""
     with tracing(None):
-        return _stage(shape, fcompute, name, tag, attrs, lambda function, *axes: function(*axes))
+        return _stage(shape, fcompute, name, tag, attrs, _called)
+
+
+def _called(function: Callable[..., Any], *axes: IterVar) -> Any:
+    return function(*axes)
 
 
 def _stage(

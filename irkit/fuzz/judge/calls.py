@@ -134,12 +134,7 @@ def changed_arguments(func: PrimFunc, args: list[Any], number: int) -> list[Any]
 def side_by_side(func: PrimFunc, args: list[Any], shared: int = 0) -> list[Any]:
     """Copy the contiguous arrays among some arguments into one memory, each where the one before
     ends, or ``shared`` of the largest elements before its end; larger elements come first."""
-    places = [
-        at
-        for at, (param, arg) in enumerate(zip(func.params, args, strict=True))
-        if isinstance(param, Buffer) and isinstance(arg, np.ndarray) and arg.flags.c_contiguous
-        if param.align <= arg.itemsize and arg.dtype.kind != "V" and type(arg) is np.ndarray
-    ]
+    places = [at for at, arg in enumerate(args) if _is_movable(func.params[at], arg)]
     places.sort(key=lambda at: -args[at].itemsize)
     step = shared * max((args[at].itemsize for at in places), default=0)
     room = np.zeros(sum(args[at].nbytes for at in places), np.uint8)
@@ -150,6 +145,15 @@ def side_by_side(func: PrimFunc, args: list[Any], shared: int = 0) -> list[Any]:
         made[at] = room[begin:end].view(args[at].dtype).reshape(args[at].shape)
         made[at][...] = args[at]
     return made
+
+
+def _is_movable(param: Var | Buffer, arg: Any) -> bool:
+    """Return True for an array that can lie anywhere that suits its elements."""
+    if not isinstance(param, Buffer) or type(arg) is not np.ndarray:
+        return False
+    array: Array = arg
+    plain = array.flags.c_contiguous and array.dtype.kind != "V"
+    return plain and param.align <= array.itemsize
 
 
 def _overlapping(func: PrimFunc, args: list[Any], at: int, number: int) -> list[Any] | None:

@@ -5,7 +5,7 @@ Expressions compare by structure, in C. Until a traced function returns, its thr
 compare as marked expressions do. Outside of a trace, all this costs a look at an empty dictionary.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, Protocol
@@ -39,7 +39,7 @@ def marks_here() -> Marks | None:
 
 
 @contextmanager
-def tracing(marks: Marks | None) -> Iterator[None]:
+def tracing(marks: Marks | None) -> Generator[None]:
     """Trace in this thread; with None, build plain expressions, also inside of a trace."""
     thread = get_ident()
     before = TRACES.pop(thread, None)

@@ -155,17 +155,18 @@ class GridSample(_GridSample):
 
     op_domain = ""
 
-    def _run(self, X: Any, grid: Any, **attrs: Any) -> tuple[NDArray[Any]]:
+    def _run(self, *args: Any, **attrs: Any) -> Any:
+        (image, grid), run = args, cast(Callable[..., Any], super()._run)  # pyright: ignore[reportUnknownMemberType] -- onnx has no types
         if attrs["mode"] not in ("cubic", "bicubic") or attrs["padding_mode"] != "border":
-            return super()._run(X, grid, **attrs)
-        sizes = np.array(X.shape[:1:-1], np.float64)
+            return run(image, grid, **attrs)
+        sizes = np.array(image.shape[:1:-1], np.float64)
         align = bool(attrs["align_corners"])
         places = (grid + 1) / 2 * (sizes - 1) if align else ((grid + 1) * sizes - 1) / 2
         room = 3 + int(np.ceil(np.abs(places).max(initial=0)))
-        wide = np.pad(X, [(0, 0), (0, 0), *[(room, room)] * (X.ndim - 2)], mode="edge")
+        wide = np.pad(image, [(0, 0), (0, 0), *[(room, room)] * (image.ndim - 2)], mode="edge")
         sizes, places = sizes + 2 * room, places + room
         moved = places / (sizes - 1) * 2 - 1 if align else (places * 2 + 1) / sizes - 1
-        return super()._run(wide, moved.astype(grid.dtype), **{**attrs, "padding_mode": "zeros"})
+        return run(wide, moved.astype(grid.dtype), **{**attrs, "padding_mode": "zeros"})
 
 
 CORRECTED: tuple[type[OpRun], ...] = (LRN, GridSample)

@@ -4,6 +4,7 @@ Stages of tensor expressions have no such loops: their extents are dimensions. A
 multiplies, subtracts or cuts extents must also be right where one of them is negative.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _loops(picks: Picks, number: int, count: int) -> tuple[list[str], list[str],
 
 
 def _block(
-    lines: list[str], name: str, axes: list[tuple[str, str, str, str]], body: list[str]
+    lines: list[str], name: str, axes: Sequence[tuple[str, str, str, str]], body: list[str]
 ) -> list[str]:
     pad = "    " * len(lines)
     head = [f"{pad}with block({name!r}):".replace("'", '"')]
