@@ -120,8 +120,8 @@ def finished(g: GraphValues) -> tuple[GraphFunc, dict[str, GraphFunc]]:
         for value in (*g.tuples, *results[:-1])
         if g.picks.one_in(5) or (value not in read and g.picks.below(4))
     ]
-    if picks.one_in(6):
-        others.append(_copied(g, picks))
+    if g.picks.one_in(6):
+        others.append(_copied(g, g.picks))
     made = g.builder.finish(*others, last)
     used = {step.function for step in walk(made.body, GraphLoop)}
     called = {
