@@ -1,9 +1,9 @@
 """Compile the statements of a function to a program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import IRKitError, children, walk
+from irkit.core import IRKitError, ShapeError, children, walk
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import evaluates, is_hint
 from irkit.ir.dtype import DType
@@ -39,6 +39,16 @@ from irkit.ir.stmt import (
 )
 
 
+class FailedAssertion(IRKitError):
+    """An assertion that does not hold; ``assertion`` is the statement."""
+
+    assertion: Assert | None = None
+
+    def picklable_state(self) -> dict[str, Any]:
+        """Return the attributes to send to another process; IR is left behind."""
+        return {name: value for name, value in self.__dict__.items() if name != "assertion"}
+
+
 class StatementCompiler(ExpressionCompiler):
     """Compiler of statements; ``compile`` needs the guard of ``deep_recursion``."""
 
@@ -47,6 +57,7 @@ class StatementCompiler(ExpressionCompiler):
         self.events: list[Barrier | Fork] = []
         self.waiting: set[int] = set()  # Thread loops that contain a barrier.
         self.last = -1  # The register of the latest Evaluate.
+        self.allocations: Mapping[int, Expr] = {}  # Conditions for sizes, by the id of buffers.
         self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
         self.private: list[PrivateMemory] = []  # Around the current statement, if threads use it.
         self.has_threads = False
@@ -287,6 +298,8 @@ class StatementCompiler(ExpressionCompiler):
         shared = buffer.is_shared
         place = self.new_place(buffer)
         given = buffer.strides is not None
+        if id(buffer) in self.allocations:
+            self._check_size(stmt, self.allocations[id(buffer)])
         self.code.emit(
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
@@ -302,6 +315,19 @@ class StatementCompiler(ExpressionCompiler):
             self.private.pop()
             self.code.emit(own.end())
         self.code.emit(release(place, shared=shared))
+
+    def _check_size(self, stmt: Allocate, cond: Expr) -> None:
+        """Stop before an allocation whose size depends on loops and would wrap around."""
+        holds = self.value(cond)
+
+        def stop(r: Registers) -> None:
+            if not r[holds]:
+                raise ShapeError(
+                    f"buffer {stmt.buffer.name!r} has a size that i64 does not hold",
+                    span=stmt.span,
+                )
+
+        self.code.emit(stop)
 
     def _is_copied(self, stmt: Allocate) -> bool:
         if not (self.has_threads and stmt.buffer.is_private):
@@ -343,7 +369,9 @@ class StatementCompiler(ExpressionCompiler):
 
         def stop(r: Registers) -> None:
             message = stmt.described([int(r[value]) for value in values])
-            raise IRKitError(f"assertion failed: {message}", span=stmt.span)
+            failure = FailedAssertion(f"assertion failed: {message}", span=stmt.span)
+            failure.assertion = stmt
+            raise failure
 
         self.code.emit(stop)
         self.code.goto(good, good)

@@ -9,7 +9,7 @@ from math import gcd
 
 import msgspec
 
-from irkit.core import children, deep_recursion, walk
+from irkit.core import children, deep_recursion, postorder, walk
 from irkit.ir.analysis import ConflictTest
 from irkit.ir.arith import IndexSums, Product, Sum
 from irkit.ir.buffer import Buffer, Load, Ramp
@@ -128,6 +128,16 @@ def _joined(cond: Expr) -> tuple[Expr, ...]:
 def linear(expr: Expr, sums: IndexSums) -> Linear | None:
     """Return an integer expression as a sum of scalars and a multiple of the lane; None if it is
     none, or may wrap around."""
+    known: dict[int, Linear | None] = {}
+    # Below a scalar or a lane number, the sums have the answer.
+    for node in postorder(expr) if isinstance(expr, (Add, Sub)) else (expr,):
+        assert isinstance(node, Expr)
+        if node is expr or node.dtype.lanes > 1:
+            known[id(node)] = _linear(node, sums, known)
+    return known[id(expr)]
+
+
+def _linear(expr: Expr, sums: IndexSums, known: Mapping[int, Linear | None]) -> Linear | None:
     dtype = expr.dtype
     if not dtype.is_integer:
         return None
@@ -141,7 +151,7 @@ def linear(expr: Expr, sums: IndexSums) -> Linear | None:
             step = as_int(stride)
             found = None if step is None else (sums.sum_of(base), step)
         case Add(a, b) | Sub(a, b):
-            one, other = linear(a, sums), linear(b, sums)
+            one, other = known[id(a)], known[id(b)]
             if one is not None and other is not None:
                 by = 1 if isinstance(expr, Add) else -1
                 found = one[0] + other[0].scaled(by), one[1] + by * other[1]
