@@ -263,6 +263,17 @@ def trip_count(loop: For) -> int | None:
     return None if begin is None or end is None else max(0, end - begin)
 
 
+def is_block_loop(stmt: Node) -> bool:
+    """Return True if a statement is a loop over blocks of threads, which no barrier joins."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
+
+
+def is_thread_loop(stmt: Node) -> bool:
+    """Return True if a statement is a loop whose iterations are threads that can meet at
+    barriers."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and not is_block_loop(stmt)
+
+
 def product(dims: Iterable[ExprLike]) -> Expr:
     """Multiply extents, folding constants; without any, return 1."""
     whole, rest = 1, list[Expr]()

@@ -34,7 +34,14 @@ from irkit.fuzz.generators.programs.program_samples import (
     draw_values,
 )
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
-from irkit.fuzz.generators.sample import LOOP_SAMPLES, Kind, Sample
+from irkit.fuzz.generators.sample import (
+    LIMIT,
+    LOOP_SAMPLES,
+    SUBSYSTEM_KINDS,
+    Kind,
+    Numbered,
+    Sample,
+)
 from irkit.fuzz.generators.schedules.schedule_samples import (
     draw_empty_ranges,
     draw_seed_schedule,
@@ -163,6 +170,16 @@ def _printed(picks: Picks) -> str:
     return script(func)
 
 
+_NUMBERS = 600
+"""How many choices a case of a subsystem has before the simplest ones follow."""
+
+
+def _draw_numbers(kind: Kind, picks: Picks) -> Sample:
+    """Draw the numbers of a case of a subsystem."""
+    numbers = tuple(picks.below(LIMIT) for _ in range(_NUMBERS))
+    return Sample(kind, Numbered(numbers), GRAPH)
+
+
 _DRAWN: dict[Kind, Drawer] = {
     "programs": _draw_program,
     "schedules": _draw_scheduled,
@@ -170,6 +187,7 @@ _DRAWN: dict[Kind, Drawer] = {
     "graphs": draw_graph,
     "onnx": _draw_onnx,
     "text": _draw_text,
+    **{kind: partial(_draw_numbers, kind) for kind in SUBSYSTEM_KINDS},
 }
 
 
