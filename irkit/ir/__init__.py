@@ -342,10 +342,10 @@ from irkit.ir.traced import (
     plain as plain,
     run_traced as run_traced,
 )
-from irkit.ir.tracing.refused_operators import (
+from irkit.ir.traces.refused_operators import (
     RefusedOperators as RefusedOperators,
 )
-from irkit.ir.tracing.traces import (
+from irkit.ir.traces.traces import (
     TRACES as TRACES,
     Symbolic as Symbolic,
     traced as traced,

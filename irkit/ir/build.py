@@ -40,8 +40,8 @@ from irkit.ir.intrinsics import (
     reinterpret_problem,
 )
 from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
-from irkit.ir.tracing.refused_operators import bool_error
-from irkit.ir.tracing.traces import TRACES, traced
+from irkit.ir.traces.refused_operators import bool_error
+from irkit.ir.traces.traces import TRACES, traced
 
 _FAR = 1 << 58
 """No memory has so many elements, and the sum of many such numbers does not wrap around."""

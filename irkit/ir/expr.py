@@ -13,8 +13,8 @@ from msgspec.structs import force_setattr
 from irkit.core import COLLECTED, DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
 from irkit.ir.operators import OPERATORS, Operator
-from irkit.ir.tracing.refused_operators import RefusedOperators, bool_error
-from irkit.ir.tracing.traces import TRACES, Symbolic, marks_here, traced
+from irkit.ir.traces.refused_operators import RefusedOperators, bool_error
+from irkit.ir.traces.traces import TRACES, Symbolic, marks_here, traced
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]

@@ -28,8 +28,8 @@ from irkit.ir.expr import (
     as_expr,
     binary,
 )
-from irkit.ir.tracing.refused_operators import no_truth_value
-from irkit.ir.tracing.traces import tracing
+from irkit.ir.traces.refused_operators import no_truth_value
+from irkit.ir.traces.traces import tracing
 
 _COMPARISONS: dict[str, type[Compare]] = {
     "eq": EQ,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from irkit.core import DTypeError, user_span
-from irkit.ir.tracing.traces import TRACES, marks_here
+from irkit.ir.traces.traces import TRACES, marks_here
 
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _NO_VALUE = "It is part of a program that does not run yet; as_int reads a constant."
