@@ -5,12 +5,12 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from irkit.debug.check.assertion_search import AssertionSearch
 from irkit.debug.check.branch_search import BranchSearch
 from irkit.debug.check.comparison import Comparison, difference_of
 from irkit.debug.check.edge_sets import EdgeSets
+from irkit.debug.check.law.assertion_search import AssertionSearch
+from irkit.debug.check.law.permitted_values import permitted_to_either
 from irkit.debug.check.options import CheckOptions
-from irkit.debug.check.permitted_values import permitted_to_either
 from irkit.debug.check.race_search import RaceSearch
 from irkit.debug.check.rounding_error.precision import Precision, Runner, native_limits
 from irkit.debug.check.schedule_steps import SCHEDULE

@@ -7,7 +7,7 @@ import pytest
 
 from irkit.core import rewrite
 from irkit.debug import Verdict, check
-from irkit.debug.check.kept_attributes import ATTRIBUTES, AttributeRow
+from irkit.debug.check.law.kept_attributes import ATTRIBUTES, AttributeRow
 from irkit.graph import GRAPH_LEVEL, GraphFunc, Invoke, parse_module
 from irkit.ir import LOOP_LEVEL, For, PrimFunc, parse
 from irkit.transform import Phase, Pipeline, define_pass
