@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long pytest checks-aside test-oldest bytecode mutation mutation-fuzz mutation-score bench docs playground format check style types layers clean
+.PHONY: demo test test-long fuzz-night pytest checks-aside test-oldest bytecode mutation mutation-fuzz mutation-score bench docs playground format check style types layers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -30,6 +30,10 @@ checks-aside: $(STAMP)
 bytecode: $(STAMP)
 	$(BIN)/python -m compileall -q irkit
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 0 --collect-only -p no:cacheprovider tests/core/test_errors.py > /dev/null || true
+
+# Random cases for as long as TIME says, with a new seed each night: the date is printed, and draws them again.
+fuzz-night: $(STAMP)
+	$(BIN)/irkit fuzz --time $(or $(TIME),3h) --jobs $(or $(JOBS),2) --seed $(or $(SEED),$(shell date -u +%Y%m%d)) --report fuzz-night.html
 
 # The oldest versions that pyproject.toml admits, in an environment of their own.
 test-oldest:

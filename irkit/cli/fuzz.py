@@ -34,8 +34,8 @@ from irkit.fuzz.campaign import (
     undisturbed,
     write_explored,
 )
-from irkit.fuzz.generators import KINDS, Kind
-from irkit.fuzz.judge import INVARIANTS
+from irkit.fuzz.generators import KINDS, PROGRAM_KINDS, Kind
+from irkit.fuzz.judge import INVARIANTS, missing_for
 from irkit.processes import ChildDied, isolate
 
 _LOG_INTERVAL = 30.0
@@ -117,7 +117,8 @@ _with_case_flags = as_value(
             "kinds",
             multiple=True,
             type=click.Choice(KINDS),
-            help="What to draw. Repeatable.  [default: all]",
+            help="What to draw. Repeatable.  [default: all that this machine has the tools for; "
+            "with --pass, programs, schedules, pipelines, graphs, onnx and text]",
         ),
         click.option(
             "--pass",
@@ -173,7 +174,7 @@ _with_file_flags = as_value(
 )
 def fuzz(chosen: _CaseFlags, files: _FileFlags, again: str | None) -> None:
     """Draw programs, schedules, pipelines and models at random, and check that everything that
-    runs them agrees.
+    runs them agrees. Other kinds judge one part of irkit each, such as C source.
 
     Each case runs in the interpreter, before and after it is lowered, and as native code between
     guard pages: at LLVM's O0, and at O3 if anything in it is new. All must give what NumPy gives.
@@ -235,7 +236,7 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
     unlimited = chosen.seconds is None and chosen.cases is None
     return CampaignPlan(
         seed=chosen.seed,
-        kinds=tuple(dict.fromkeys(chosen.kinds)) or KINDS,
+        kinds=_kinds(chosen.kinds, PROGRAM_KINDS if chosen.passes else KINDS),
         seconds=60.0 if unlimited else chosen.seconds,
         cases=chosen.cases,
         jobs=chosen.jobs or 1,
@@ -246,6 +247,20 @@ def _plan(chosen: _CaseFlags, files: _FileFlags) -> CampaignPlan:
         explored=() if files.explored is None else read_explored(Path(files.explored)),
         guided=chosen.guided,
     )
+
+
+def _kinds(named: tuple[Kind, ...], usual: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Return the kinds that are named, or of the usual ones those that can be drawn here, and say
+    which cannot.
+
+    Raises: IRKitError if one that is named needs something that is not installed.
+    """
+    missing = {kind: what for kind in named or usual if (what := missing_for(kind))}
+    for kind, what in missing.items():
+        if named:
+            raise IRKitError(f"cases of kind {kind!r} cannot be drawn here: {what}")
+        click.echo(f"not drawn: {kind} ({what})", err=True)
+    return tuple(dict.fromkeys(kind for kind in named or usual if kind not in missing))
 
 
 def _campaign(plan: CampaignPlan, chosen: _CaseFlags) -> Campaign:

@@ -133,6 +133,8 @@ def _operands(block: Block) -> tuple[Load, Load] | None:
     a, b = value.b.a, value.b.b
     if value.a.buffer is not store.buffer or not isinstance(a, Load) or not isinstance(b, Load):
         return None
+    if not store.indices:
+        return None
     line = variables(store.indices[-1])
     return None if line & _used(a) or not line <= _used(b) else (a, b)
 

@@ -98,6 +98,7 @@ class VerdictJson(msgspec.Struct, frozen=True):
     order: str
     branches: int
     unproved: str
+    guilty: str
     error: ErrorJson
 
 
@@ -263,6 +264,7 @@ def verdict_json(each: Verdict) -> VerdictJson:
         order=each.order,
         branches=each.branches,
         unproved=each.unproved,
+        guilty=each.guilty,
         error=_error(each.error, each.buffer),
     )
 

@@ -12,6 +12,7 @@ Status = Literal[
     "same", "rounds differently", "differs", "failed", "races", "out of bounds", "not known"
 ]
 Answer = Literal["independent", "carried", "not known"]
+Guilty = Literal["", "pass", "code generation"]
 Basis = Literal["proved", "tested", "not known"]
 WRONG: tuple[Status, ...] = ("differs", "failed", "races", "out of bounds")
 
@@ -44,6 +45,7 @@ class Verdict(msgspec.Struct, frozen=True):
     some. ``branches`` counts the branches that never decided a result on the inputs tried.
     ``orders`` is what is known of the loops without an order that the step made or changed.
     ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
+    ``in_code``: the verdict is on the native code of a stage, not on a pass.
     """
 
     index: int
@@ -65,7 +67,13 @@ class Verdict(msgspec.Struct, frozen=True):
     orders: tuple[LoopOrder, ...] = ()
     level: str = "loop"
     stopped: bool = False
+    in_code: bool = False
     branches: int = 0
+
+    @property
+    def guilty(self) -> Guilty:
+        """Return what is to blame, if the verdict is wrong."""
+        return "" if not self.is_wrong else "code generation" if self.in_code else "pass"
 
     @property
     def said(self) -> str:
@@ -74,7 +82,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def phase_text(self) -> str:
-        """Return the phase in words."""
+        """Return the phase in words; native code is made after all of them."""
+        if self.in_code:
+            return "code"
         return f"graph {self.phase}" if self.level == "graph" else phase_label(self.phase)
 
     @property

@@ -69,6 +69,16 @@ class SizeSource(Protocol):
         ...
 
 
+def element(number: Number, dtype: DType) -> Number:
+    """Return a number as PyTorch converts it to a type: whole, wrapped around, or whether it is not
+    0."""
+    if dtype.is_float:
+        return number
+    if dtype.is_bool:
+        return bool(number)
+    return (int(number) - dtype.low) % (dtype.high - dtype.low + 1) + dtype.low
+
+
 class AtenNode:
     """Arguments by place or name, with references looked up."""
 
@@ -292,9 +302,7 @@ class AtenNode:
             return self.number_of(given, dtype)
         if not isinstance(given, (bool, int, float)):
             raise self.fail(f"{given!r} must be a tensor or a number that is known")
-        if isinstance(given, float) and not dtype.is_float:
-            given = int(given)
-        return constant(given, dtype)
+        return constant(element(given, dtype), dtype)
 
     def common(self, *given: Any) -> list[TensorExpr]:
         """Return tensors and numbers as tensors of the type that PyTorch promotes them to."""

@@ -10,7 +10,7 @@ import msgspec
 from irkit.core import FormatError, IRKitError
 from irkit.fuzz.generators.aimed.aim import PassAim, aim_of
 from irkit.fuzz.generators.draw_sample import draw_case, seed_choices
-from irkit.fuzz.generators.sample import KINDS, Kind, Sample
+from irkit.fuzz.generators.sample import KINDS, Kind, Numbered, Sample
 from irkit.fuzz.generators.sample_file import parse_sample, read_sample
 from irkit.fuzz.guidance.program_changes import changed_program
 from irkit.fuzz.guidance.swarm import swarm_of, with_swarm
@@ -113,7 +113,7 @@ def with_passes(sample: Sample, passes: tuple[str, ...]) -> Sample:
 
     Raises: IRKitError, such as where the pipeline lacks what a pass needs.
     """
-    if not passes or sample.damaged or isinstance(sample.ir, str):
+    if not passes or sample.damaged or isinstance(sample.ir, (str, Numbered)):
         return sample
     loops = isinstance(sample.ir, PrimFunc)
     assert loops or is_model(sample.ir)

@@ -33,7 +33,7 @@ from irkit.fuzz.campaign.interrupts import undisturbed
 from irkit.fuzz.campaign.small_case import SECONDS
 from irkit.fuzz.campaign.tally import CampaignTally
 from irkit.fuzz.campaign.worker import CaseOptions, CaseResult, run_case
-from irkit.fuzz.generators.sample import KINDS, Kind
+from irkit.fuzz.generators.sample import KINDS, LOOP_SAMPLES, Kind
 from irkit.fuzz.guidance.branches import WATCHED
 from irkit.fuzz.guidance.corpus import CoverageCorpus
 from irkit.fuzz.judge.invariants import INVARIANTS, UNDER_TEST
@@ -45,7 +45,6 @@ ELSEWHERE_EVERY = 50
 OPTIMISE_EVERY = 4
 CASE_SECONDS = 30.0
 _LOOK_EVERY, _SOON = 0.5, 0.1  # seconds
-_MODELS: tuple[Kind, ...] = ("graphs", "onnx", "text")
 
 
 class CampaignPlan(msgspec.Struct, frozen=True):
@@ -226,7 +225,7 @@ class Campaign:
             task.finding.tries, task.finding.again = 1, 1
             self.findings.add(task.finding, task.finding.group)
             return
-        self.tally.add(task.draw, CaseResult(outcome), is_loop=task.draw.kind not in _MODELS)
+        self.tally.add(task.draw, CaseResult(outcome), is_loop=task.draw.kind in LOOP_SAMPLES)
         finding = Finding(task.draw, outcome)
         if self.findings.wants_look(finding.group, finding.digest):
             self.findings.add(finding, finding.group)
@@ -234,7 +233,7 @@ class Campaign:
             self.findings.count(finding.group)
 
     def _count(self, draw: Draw, ran: CaseResult) -> None:
-        self.tally.add(draw, ran, is_loop=draw.kind not in _MODELS)
+        self.tally.add(draw, ran, is_loop=draw.kind in LOOP_SAMPLES)
         if not ran.watched or draw.file:
             self.corpus.forget(draw.number)
         else:

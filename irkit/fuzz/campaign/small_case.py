@@ -12,7 +12,7 @@ from irkit.core import IRKitError
 from irkit.debug import scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
 from irkit.fuzz.campaign.worker import data_of, set_up_worker
-from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.generators.sample import Numbered, Sample
 from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge.models import is_model, module_of
 from irkit.fuzz.judge.outcome import Outcome, fault_text
@@ -103,7 +103,7 @@ def small_case(
 def _traced(sample: Sample, outcome: Outcome, title: str) -> bytes:
     """Return a trace file of what the passes made of a sample, as far as they got."""
     dead = outcome.status in ("crash", "hang", "memory")
-    if dead or sample.damaged or isinstance(sample.ir, str):
+    if dead or sample.damaged or isinstance(sample.ir, (str, Numbered)):
         return b""
     kept = list[Step]()
     with suppress(

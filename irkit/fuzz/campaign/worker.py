@@ -11,12 +11,12 @@ import msgspec
 from irkit.core import IRKitError
 from irkit.debug import ProcessState, scheduled_steps
 from irkit.fuzz.campaign.draw import Draw
-from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Sample, Unusable
 from irkit.fuzz.guidance.branches import branches_here
 from irkit.fuzz.guidance.novelty import novelty_here
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.judge.subsystems.table import prepare_kinds
 from irkit.fuzz.picks import Picks
 from irkit.fuzz.shrink.choices import record_counted
 from irkit.ir import PrimFunc
@@ -59,8 +59,7 @@ class CaseResult(msgspec.Struct, frozen=True):
 def run_case(draw: Draw, options: CaseOptions) -> CaseResult:
     """Draw a case and judge it; what its passes changed in this process is set as it was."""
     set_up_worker()
-    if draw.kind == "onnx":
-        suite_cases()  # Seconds once, which nobody watches.
+    prepare_kinds((draw.kind,))  # Seconds once, which nobody watches.
     state = ProcessState()
     started = time.process_time()
     branches = branches_here()
@@ -187,6 +186,8 @@ def _digest(text: str | bytes) -> str:
 
 @cache
 def set_up_worker() -> None:
-    """Use one thread and no object cache: workers run side by side, and each case is different."""
+    """Use one thread and no object cache: workers run side by side, and each case is different.
+    A mistake in the automatic schedule is raised, where a user's program would stay as written."""
     os.environ["IRKIT_CACHE"] = "0"
     os.environ["IRKIT_NUM_THREADS"] = "1"
+    os.environ["IRKIT_SCHEDULE_ERRORS"] = "raise"

@@ -1,4 +1,5 @@
-"""Random samples of six kinds: programs, schedules, pipelines, graphs, ONNX models and text.
+"""Random samples of six kinds: programs, schedules, pipelines, graphs, ONNX models and text; and
+numbers, of which each subsystem draws a case when it is judged.
 
 All choices come from `Picks`, so a number and Hypothesis drive the same generators, and what they
 draw shrinks alike. A `Theme` decides the numbers: whole ones in floats (compared bit for bit, half
@@ -27,6 +28,7 @@ from irkit.fuzz.generators.malformed.text_cases import (
 )
 from irkit.fuzz.generators.sample import (
     KINDS as KINDS,
+    PROGRAM_KINDS as PROGRAM_KINDS,
     Kind as Kind,
     Sample as Sample,
     Unusable as Unusable,

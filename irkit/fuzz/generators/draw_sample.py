@@ -34,8 +34,16 @@ from irkit.fuzz.generators.programs.program_samples import (
     draw_values,
 )
 from irkit.fuzz.generators.programs.seed_functions import seed_functions
-from irkit.fuzz.generators.sample import LOOP_SAMPLES, Kind, Sample
+from irkit.fuzz.generators.sample import (
+    LIMIT,
+    LOOP_SAMPLES,
+    SUBSYSTEM_KINDS,
+    Kind,
+    Numbered,
+    Sample,
+)
 from irkit.fuzz.generators.schedules.schedule_samples import (
+    draw_empty_ranges,
     draw_seed_schedule,
     draw_small_stages,
     with_schedule,
@@ -111,13 +119,16 @@ def _draw_loops(picks: Picks) -> Sample:
 
 def _draw_scheduled(picks: Picks) -> Sample:
     """Draw a program and a schedule: mostly random primitives, some directives for the stages of
-    tensor expressions, or a schedule of the seed corpus."""
+    tensor expressions, or a schedule of the seed corpus. One program in eight has loops that may
+    be empty."""
     if picks.one_in(_SEED_SCHEDULES):
         return draw_seed_schedule(picks)
     if picks.one_in(10):
         return draw_staged(picks)
-    operators = picks.one_in(8)
-    sample = draw_operators(picks, scheduled=False) if operators else draw_small_stages(picks)
+    form = picks.below(8)
+    if form == 1:
+        return with_schedule(draw_empty_ranges(picks), picks)
+    sample = draw_operators(picks, scheduled=False) if not form else draw_small_stages(picks)
     return with_schedule(sample, picks)
 
 
@@ -159,6 +170,16 @@ def _printed(picks: Picks) -> str:
     return script(func)
 
 
+_NUMBERS = 600
+"""How many choices a case of a subsystem has before the simplest ones follow."""
+
+
+def _draw_numbers(kind: Kind, picks: Picks) -> Sample:
+    """Draw the numbers of a case of a subsystem."""
+    numbers = tuple(picks.below(LIMIT) for _ in range(_NUMBERS))
+    return Sample(kind, Numbered(numbers), GRAPH)
+
+
 _DRAWN: dict[Kind, Drawer] = {
     "programs": _draw_program,
     "schedules": _draw_scheduled,
@@ -166,6 +187,7 @@ _DRAWN: dict[Kind, Drawer] = {
     "graphs": draw_graph,
     "onnx": _draw_onnx,
     "text": _draw_text,
+    **{kind: partial(_draw_numbers, kind) for kind in SUBSYSTEM_KINDS},
 }
 
 

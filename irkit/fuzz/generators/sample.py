@@ -7,19 +7,50 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError, IRModule
 from irkit.debug import NO_SCHEDULE, InputSet
+from irkit.fuzz.picks import Picks
 from irkit.graph import GraphFunc
 from irkit.ir import Buffer, PrimFunc
 from irkit.schedule import ScheduleTrace
 from irkit.transform import Pipeline
 
-Kind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ProgramKind = Literal["programs", "schedules", "pipelines", "graphs", "onnx", "text"]
+SubsystemKind = Literal[
+    "c", "torch", "gradients", "records", "devices", "attention", "takes", "calls", "work"
+]
+"""Kinds that judge one subsystem; each is a row of ``irkit.fuzz.judge.subsystems``."""
+Kind = ProgramKind | SubsystemKind
+PROGRAM_KINDS: tuple[ProgramKind, ...] = get_args(ProgramKind)
+SUBSYSTEM_KINDS: tuple[SubsystemKind, ...] = get_args(SubsystemKind)
+KINDS: tuple[Kind, ...] = (*PROGRAM_KINDS, *SUBSYSTEM_KINDS)
 LOOP_SAMPLES: tuple[Kind, ...] = ("programs", "schedules", "pipelines")
 """Kinds of samples whose program is a loop function."""
 
+LIMIT = 1 << 20
+"""The numbers of a case of a subsystem are below this."""
+
 Array: TypeAlias = NDArray[Any]
 Tolerance: TypeAlias = "Array | None"
-Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str"
+Program: TypeAlias = "PrimFunc | GraphFunc | IRModule | bytes | str | Numbered"
+
+
+class Numbered(msgspec.Struct, frozen=True):
+    """A case of a subsystem, as the numbers that it is drawn from when it is judged.
+
+    Each is below ``LIMIT``, and stands for a share of however many things there are to choose from:
+    0 is the simplest choice, also after the last number.
+    """
+
+    numbers: tuple[int, ...]
+
+    @property
+    def picks(self) -> Picks:
+        """Return the choices that the numbers stand for."""
+        left = iter(self.numbers)
+        return Picks(lambda count: next(left, 0) * count // LIMIT)
+
+    def script(self) -> str:
+        """Return the numbers as text."""
+        return f"numbers: {', '.join(map(str, self.numbers))}"
 
 
 class Unusable(IRKitError):
@@ -27,7 +58,8 @@ class Unusable(IRKitError):
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
-    """One program to test. ``ir`` is a function or module, the bytes of an ONNX model, or IR text.
+    """One program to test. ``ir`` is a function or module, the bytes of an ONNX model, IR
+    text, or numbers, from which a subsystem draws the case itself.
 
     The schedule runs on it, then the pipeline. ``inputs`` are sets of arguments in the order of the
     parameters; outputs of loop functions are among them, filled with numbers that must not matter.

@@ -16,7 +16,7 @@ import numpy as np
 
 from irkit.core import FormatError, Function, IRKitError, IRModule
 from irkit.debug import NO_SCHEDULE, InputKind, InputSet
-from irkit.fuzz.generators.sample import KINDS, Array, Program, Sample, Tolerance
+from irkit.fuzz.generators.sample import KINDS, Array, Numbered, Program, Sample, Tolerance
 from irkit.graph import GraphFunc, constants_of, parse_module as parse_graphs
 from irkit.ir import PrimFunc, array_type, parse
 from irkit.passes import BUILTIN
@@ -38,13 +38,15 @@ def sample_text(sample: Sample, notes: Mapping[str, str]) -> str:
         lines.append(f"model = {_text(encoded)}")
     elif isinstance(sample.ir, str):
         lines.append(f"text = {_quoted(sample.ir)}")  # Any character can occur in it.
+    elif isinstance(sample.ir, Numbered):
+        lines.append(f"numbers = {list(sample.ir.numbers)}")
     else:
         lines.append(f"program = {_text(sample.ir.script())}")
         if isinstance(sample.ir, IRModule):
             lines.append("is_module = true")
     phases = sample.pipeline.text(_known()).split(";")
     passes = ";".join(phase for phase in phases if not phase.endswith(":"))
-    if not (sample.damaged or isinstance(sample.ir, str)):  # Nothing runs on these.
+    if not (sample.damaged or isinstance(sample.ir, (str, Numbered))):  # Nothing runs on these.
         lines.append(f"passes = {_quoted(passes)}")
     if sample.schedule.steps:
         # Without the lines that called it: those are the generator's.
@@ -125,7 +127,9 @@ def _sample(table: dict[str, Any]) -> Sample:
     return Sample(
         kind,
         program,
-        GRAPH if damaged or "text" in table else _pipeline(table["passes"], program),
+        GRAPH
+        if damaged or "text" in table or "numbers" in table
+        else _pipeline(table["passes"], program),
         NO_SCHEDULE if schedule is None else ScheduleTrace.from_json(schedule),
         tuple(inputs),
         tuple(expected),
@@ -143,6 +147,8 @@ def _program(table: dict[str, Any]) -> Program:
         return base64.b64decode(table["model"])
     if "text" in table:
         return str(table["text"])
+    if "numbers" in table:
+        return Numbered(tuple(map(int, table["numbers"])))
     if table["kind"] != "graphs":
         return parse(table["program"])
     constants = {name: _read_array(value) for name, value in table.get("constants", {}).items()}

@@ -7,7 +7,7 @@ begin, at guard pages; a kernel is called by its address, because the stub would
 compile as the kernel at O0.
 
 Reading order: outcome, progress, agreement, loops, memory_plan, models, files (malformed ones),
-checked_bounds, invariants, judge.
+checked_bounds, invariants, subsystems (parts of irkit with a check of their own), judge.
 """
 
 from irkit.fuzz.judge.files.compare_outputs import (
@@ -32,4 +32,8 @@ from irkit.fuzz.judge.judge import (
 )
 from irkit.fuzz.judge.outcome import (
     Outcome as Outcome,
+)
+from irkit.fuzz.judge.subsystems.table import (
+    SUBSYSTEMS as SUBSYSTEMS,
+    missing_for as missing_for,
 )

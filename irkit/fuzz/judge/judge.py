@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irkit.core import IRKitError
-from irkit.fuzz.generators.sample import Sample
+from irkit.fuzz.generators.sample import Numbered, Sample, Unusable
 from irkit.fuzz.judge.files.judge_file import judge_file
 from irkit.fuzz.judge.invariants import FOR_MODELS, INVARIANTS
 from irkit.fuzz.judge.loops import LoopCase
 from irkit.fuzz.judge.models import ModelCase
 from irkit.fuzz.judge.outcome import Outcome, Status, WrongSample
 from irkit.fuzz.judge.progress import OnTier, Optimise, TierProgress, always
+from irkit.fuzz.judge.subsystems.table import judge_subsystem
 from irkit.ir import PrimFunc
 from irkit.schedule import PRIMITIVES
 from irkit.transform import PassFailed
@@ -37,13 +38,16 @@ def judge(
 
     A loop function runs in the interpreter, as drawn and as lowered, and twice as native code; all
     must agree with NumPy. Text and damaged models are read, and must be refused with a message or
-    mean what they say. ``thorough`` also runs the IR after each pass, which is done for every
-    failure too, to name the guilty pass. ``invariants`` are names of ``INVARIANTS``, and ``number``
-    chooses what they look at, unless ``about`` names a pass. ``on_tier`` is called with each tier
+    mean what they say. Numbers go to the check of their subsystem. ``thorough`` also runs the IR
+    after each pass, which is done for every failure too, to name the guilty pass. ``invariants``
+    are names of ``INVARIANTS``, and ``number`` chooses what they look at, unless ``about`` names a
+    pass. ``on_tier`` is called with each tier
     before it runs: wrong native code can kill this process. Without ``native`` none is run.
     ``optimise`` is called with LLVM IR, and returns whether to run it at O3 too.
     """
     progress = TierProgress(on_tier)
+    if isinstance(sample.ir, Numbered):
+        return _guarded(progress, lambda: judge_subsystem(sample, progress)) or _right(progress)
     if isinstance(sample.ir, str) or sample.damaged:
         return _guarded(progress, lambda: judge_file(sample, progress, native)) or _right(progress)
     found, case = _case_of(sample, progress)
@@ -122,6 +126,8 @@ def _guarded(progress: TierProgress, run: Callable[[], object]) -> Outcome | Non
         run()
     except WrongSample as wrong:
         return _outcome(progress, wrong.status, wrong.message, wrong.named)
+    except Unusable as error:
+        return _outcome(progress, "invalid", str(error))
     except PassFailed as error:
         status: Status = error.kind if error.kind in ("memory", "crash") else "failed"
         return _outcome(progress, status, str(error), error.name)

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from irkit.core import IRKitError, IRModule, walk
 from irkit.debug import FailingCase, Family, InputSet, Search, reduce
-from irkit.fuzz.generators.sample import Sample, Unusable
+from irkit.fuzz.generators.sample import Numbered, Sample, Unusable
 from irkit.fuzz.judge.outcome import Outcome
 from irkit.fuzz.shrink.choices import Choices, shrink_choices
 from irkit.fuzz.shrink.forked_judge import Judge
@@ -80,7 +80,7 @@ def make_small(
                 return False
 
         shrink_choices(choices, holds, seconds=seconds, candidates=CANDIDATES)
-    is_file = sample.damaged or isinstance(sample.ir, str)
+    is_file = sample.damaged or isinstance(sample.ir, (str, Numbered))
     if sample.damaged:
         search.cut(TEXT_FAMILIES)
     elif not is_file:

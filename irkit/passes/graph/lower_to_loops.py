@@ -16,7 +16,7 @@ and the loop function ``relu`` is added. Groups with the same loops share one fu
 names memory in another way, such as a reshape, stays an operator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -31,6 +31,7 @@ from irkit.core import (
     remark,
     same,
     structural_hash,
+    symbols_bound,
 )
 from irkit.graph import (
     Apply,
@@ -40,6 +41,7 @@ from irkit.graph import (
     GraphFunc,
     GraphIf,
     GraphLoop,
+    GraphStep,
     Invoke,
     Lambda,
     Op,
@@ -148,7 +150,8 @@ class _Kernels:
 def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) -> GraphFunc:
     """Lower a function; ``stored`` are states of a loop that its iteration changes in place."""
     shared = shared_memory(func)
-    if not any(_needs_lowering(bind, shared) for bind in func.body.bindings):
+    steps = {bind.var: bind.step for bind in func.body.bindings}
+    if not any(_needs_lowering(bind, shared, steps) for bind in func.body.bindings):
         return func
     lambdas: dict[Value, Lambda] = {}
     bindings: list[Bind] = []
@@ -156,6 +159,7 @@ def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) ->
     checks = StateChecks(func)
     results = results_of(func)
     kernels.stored = frozenset(results[pair.result] for pair in stored)
+    names: UniqueNames | None = None
     for bind in func.body.bindings:
         step = bind.step
         if isinstance(step, Lambda):
@@ -181,10 +185,11 @@ def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) ->
             bindings.append(bind.replace(step=invoke))
         elif isinstance(step, Invoke) and not kernels.caches.keys().isdisjoint(step.args):
             bindings.append(bind.replace(step=kernels.reading_caches(step)))
-        elif isinstance(step, (Constant, GraphIf, GraphLoop, Invoke, Tuple, TupleGet)):
+        elif isinstance(step, Prefix) and not _is_counted(step, steps):
+            names = names or UniqueNames([each.name for each in _values_of(func)])
+            bindings += _counted(kernels, step, bind, names(f"{step.count.name}_read"))
+        elif isinstance(step, (Constant, GraphIf, GraphLoop, Invoke, Prefix, Tuple, TupleGet)):
             bindings.append(bind)
-        elif isinstance(step, Prefix):
-            bindings += _counted(kernels, step, bind)
         else:
             raise IRKitError(
                 f"cannot lower {type(step).__name__} {bind.var.name!r} to loops", span=bind.span
@@ -193,11 +198,18 @@ def _lowered(func: GraphFunc, kernels: _Kernels, stored: Sequence[StatePair]) ->
     return with_state(made, tuple(stored)) if stored else made
 
 
-def _needs_lowering(bind: Bind, shared: SharedMemory) -> bool:
+def _needs_lowering(bind: Bind, shared: SharedMemory, steps: Mapping[Value, GraphStep]) -> bool:
     """Return True if a binding does not stay as it is."""
     if isinstance(bind.step, Op):
         return shared.needs_kernel(bind.var)
-    return isinstance(bind.step, (Lambda, Prefix))
+    if isinstance(bind.step, Prefix):
+        return not _is_counted(bind.step, steps)
+    return isinstance(bind.step, Lambda)
+
+
+def _is_counted(step: Prefix, steps: Mapping[Value, GraphStep]) -> bool:
+    """Return True if a call already makes the number of rows of a prefix."""
+    return isinstance(steps.get(step.count), Invoke)
 
 
 def _why_no_kernel(bind: Bind, shared: SharedMemory) -> str:
@@ -207,10 +219,14 @@ def _why_no_kernel(bind: Bind, shared: SharedMemory) -> str:
     return f"no kernel: {bind.var.name} is memory of {part.whole.name}, from byte {part.offset} on"
 
 
-def _counted(kernels: _Kernels, step: Prefix, bind: Bind) -> list[Bind]:
+def _values_of(func: GraphFunc) -> list[Value]:
+    return [each for each in symbols_bound(func) if isinstance(each, Value)]
+
+
+def _counted(kernels: _Kernels, step: Prefix, bind: Bind, name: str) -> list[Bind]:
     """Return a prefix behind a call that makes its number of rows, which the executor then reads:
     so it is clear when the number is there, also where it comes from a choice or a loop."""
-    count = Value(f"{step.count.name}_read", step.count.type)
+    count = Value(name, step.count.type)
     body = Body((Bind(count, Op("identity", (step.count,)), bind.span),), count)
     read = Bind(count, _kernel(kernels, (step.count,), body, bind, (step.count,)), bind.span)
     return [read, bind.replace(step=Prefix(step.extent, step.value, count))]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from irkit.core import any_node, deep_recursion
+from irkit.core import any_node, deep_recursion, walk
 from irkit.ir import (
     BOOL,
     I64,
@@ -29,6 +29,7 @@ from irkit.ir import (
     logical_not,
     lt,
 )
+from irkit.ir.analysis import is_divided
 from irkit.ir.threads import independence
 from irkit.proof.functions.attempts import Attempts
 from irkit.proof.functions.loads import TooManyLoads, as_index
@@ -75,6 +76,9 @@ class _Comparison:
             self._same_param(a, b)
         if before.attrs != after.attrs:
             raise NotShown("the attributes of the function changed")
+        for each in (*walk(before.body, Allocate), *walk(after.body, Allocate)):
+            if is_divided(each):
+                raise NotShown(f"each thread has its own {each.buffer.name!r}")
         self.lists([before.body], [after.body])
 
     def _same_param(self, a: Buffer | Var, b: Buffer | Var) -> None:

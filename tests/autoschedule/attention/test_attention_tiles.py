@@ -12,7 +12,7 @@ from irkit import te, topi
 from irkit.autoschedule import Machine, attention_tile, auto_schedule
 from irkit.autoschedule.attention import attention_of, stages_of_attention
 from irkit.core import walk
-from irkit.ir import Allocate, For, PrimFunc, as_int, verify
+from irkit.ir import Allocate, Block, For, PrimFunc, as_int, verify
 from irkit.phases import DEFAULT
 from irkit.runtime import num_threads, set_num_threads
 from irkit.schedule import Schedule
@@ -173,3 +173,12 @@ def test_a_tile_fits_registers_and_its_scores_the_first_cache() -> None:
         assert (tile.rows + 1) * vectors < machine.vector_registers
         panels = tile.part or -(-keys // tile.columns)
         assert tile.rows * panels * tile.columns * 4 <= machine.l1
+
+
+def test_the_sum_of_all_products_is_no_attention() -> None:
+    a, b = te.placeholder((64,)), te.placeholder((64,))
+    k = te.reduce_axis((0, 64))
+    total = te.compute((), lambda: te.sum(a[k] * b[k], k))
+    func = te.create_prim_func([a, b, total])
+    (block,) = walk(func, on=Block)
+    assert attention_of(Schedule(func), block) is None

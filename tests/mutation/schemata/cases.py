@@ -15,17 +15,18 @@ from irkit.codegen import compile_object, emit, emit_executor
 from irkit.core import IRKitError
 from irkit.fuzz.campaign.draw import Draw, draw_of
 from irkit.fuzz.campaign.worker import set_up_worker, text_of
-from irkit.fuzz.generators.onnx_models.suite_cases import suite_cases
 from irkit.fuzz.generators.sample import Kind, Sample, Unusable
 from irkit.fuzz.judge.invariants import INVARIANTS
 from irkit.fuzz.judge.judge import describe_exception, judge, primitive_in
 from irkit.fuzz.judge.outcome import Outcome
+from irkit.fuzz.judge.subsystems.table import prepare_kinds
 from tests.mutation.schemata.loading import clear_caches
 from tests.mutation.schemata.switches import NONE, SWITCHES
 
 KINDS_DRAWN: tuple[Kind, ...] = (
     *("programs", "schedules", "onnx", "graphs", "pipelines", "schedules"),
     *("programs", "schedules", "onnx", "graphs", "text", "onnx", "onnx"),
+    *("calls", "gradients", "torch", "c", "records", "takes", "torch", "attention"),
 )
 """The kinds take turns; text, which is hardly lowered, less often than the others, and ONNX, which
 has the most operators, more often."""
@@ -78,7 +79,7 @@ _RECORDER = _Recorder()
 
 def install_recorder() -> None:
     """Record in every module what it emits, and compile the same text once in each case."""
-    suite_cases()  # It takes seconds, and is kept.
+    prepare_kinds(KINDS_DRAWN)
     clear_caches()  # They are found now, before a fork hides them from garbage collection.
     replaced: dict[Any, Callable[..., Any]] = {
         emit: _RECORDER.emitting(emit),

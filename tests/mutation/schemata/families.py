@@ -17,12 +17,22 @@ from tests.mutation.changes.sites import sites
 FAMILIES: dict[str, tuple[str, ...]] = {
     "passes": ("irkit.passes.loop", "irkit.ir.analysis", "irkit.ir.threads"),
     "arithmetic": ("irkit.ir.arith",),
+    "loop IR": (
+        *("irkit.ir.interp", "irkit.ir.text", "irkit.ir.verify", "irkit.ir.math"),
+        *("irkit.ir.instructions", "irkit.ir.reference", "irkit.ir.scopes", "irkit.ir.work"),
+    ),
     "schedules": ("irkit.schedule",),
+    "tensor expressions": ("irkit.te", "irkit.autoschedule"),
     "graph": ("irkit.graph", "irkit.passes.graph"),
     "ONNX": ("irkit.frontend.onnx",),
+    "PyTorch": ("irkit.frontend.torch", "irkit.frontend.nn", "irkit.frontend.sizes"),
     "topi": ("irkit.topi",),
     "code generation": ("irkit.codegen",),
     "runtime": ("irkit.runtime",),
+    "pipelines": ("irkit.transform", "irkit.phases"),
+    "core": ("irkit.core",),
+    "verdicts": ("irkit.debug", "irkit.proof"),
+    "tuning": ("irkit.tune",),
 }
 """Each family, and the folders that it has all modules of."""
 

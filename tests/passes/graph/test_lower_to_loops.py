@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import IRKitError, IRModule, walk
 from irkit.graph import GraphFunc, Invoke, arrays_of, interpret, parse
+from irkit.ir import For
 from irkit.passes.graph import lower_to_loops
 from irkit.phases import GRAPH, compile
 
@@ -124,3 +125,39 @@ def test_functions_become_kernels_that_compute_the_same(text: str, pipeline: obj
 def test_a_function_that_returns_a_tuple_in_a_tuple_is_refused() -> None:
     with pytest.raises(IRKitError, match="tuple in a tuple"):
         lower_to_loops(IRModule({"main": graph(RETURNS_A_TUPLE_IN_A_TUPLE)}))
+
+
+PREFIXES = """
+def main(x: f32[4], count: i64[()]):
+    one: i64[()] = constant([1])
+    n: i64[()] = minimum(count, one)
+    a: f32[rows] = prefix(x, n)
+    b: f32[others] = prefix(x, n)
+    results: (f32[rows], f32[others]) = (a, b)
+    return results
+"""
+
+
+def test_two_prefixes_may_have_one_count() -> None:
+    model = compile(IRModule({"main": parse(PREFIXES)}))
+    found = model.run({"x": X, "count": np.array(7)})
+    assert [each.tolist() for each in found.values()] == [[-2.0], [-2.0]]
+
+
+def test_a_count_that_is_read_already_is_not_read_again() -> None:
+    once = lower_to_loops(IRModule({"main": parse(PREFIXES)}))
+    assert lower_to_loops(once) is once
+
+
+SCATTERS = """
+def main(x: f32[4], indices: i64[2, 1], rows: f32[2]):
+    y: f32[4] = scatter(x, indices, rows, axis=0)
+    return y
+"""
+
+
+def test_the_loops_of_a_scatter_come_from_its_line() -> None:
+    module = lower_to_loops(IRModule({"main": parse(SCATTERS)}))
+    loops = [loop for func in module.functions.values() for loop in walk(func, on=For)]
+    assert len(loops) == 2
+    assert all(loop.span is not None for loop in loops)

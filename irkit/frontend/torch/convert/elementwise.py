@@ -31,6 +31,8 @@ def _unary(name: str) -> Convert:
         x = node.tensor(0)
         if name in _ROUNDED and x.dtype.is_integer:
             return x
+        if name == "sign" and x.dtype.is_bool:
+            return x
         wanted = x.dtype if name in _EXACT else node.dtype
         return apply(_UNARY[name], node.cast(x, wanted))
 
@@ -131,7 +133,18 @@ def _gelu(node: AtenNode) -> TensorExpr:
 
 def _where(node: AtenNode) -> TensorExpr:
     a, b = (node.of_type(node.given(at), node.dtype) for at in (1, 2))
-    return apply("where", node.tensor(0), a, b)
+    return apply("where", truth(node, node.tensor(0)), a, b)
+
+
+def _special(name: str) -> Convert:
+    """Convert a question that integers answer with no."""
+
+    def convert(node: AtenNode) -> TensorExpr:
+        x = node.tensor(0)
+        # Every integer is equal to itself, so none is special.
+        return apply(name, x) if x.dtype.is_float else apply("not_equal", x, x)
+
+    return convert
 
 
 def _logical(name: str) -> Convert:
@@ -170,6 +183,6 @@ ELEMENTWISE: dict[str, Convert] = {
     "gelu": _gelu,
     "where": _where,
     "bitwise_not": _bitwise_not,
-    "isnan": lambda node: apply("isnan", node.tensor(0)),
-    "isinf": lambda node: apply("isinf", node.tensor(0)),
+    "isnan": _special("isnan"),
+    "isinf": _special("isinf"),
 }

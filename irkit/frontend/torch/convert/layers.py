@@ -1,12 +1,16 @@
 """Products of matrices, convolution, pooling, normalisation."""
 
+from collections.abc import Callable
 from math import prod
+from typing import TypeAlias, Union
 
 import numpy as np
 
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.graph import Array, TensorExpr, operator_results, transposed_convolution
 from irkit.ir import numpy_dtype
+
+Images: TypeAlias = Union[TensorExpr, "tuple[TensorExpr, ...]"]
 
 
 def _matmul(node: AtenNode) -> TensorExpr:
@@ -66,9 +70,23 @@ def _pool_attrs(node: AtenNode, rank: int, *, average: bool) -> dict[str, object
     return attrs
 
 
-def _max_pool(node: AtenNode) -> tuple[TensorExpr, ...]:
+def _of_images(rank: int, convert: Callable[[AtenNode, TensorExpr], Images]) -> Convert:
+    """Convert an operator on images of a rank, of which PyTorch also takes a single one."""
+
+    def converted(node: AtenNode) -> Images:
+        x = node.tensor(0)
+        if x.rank != rank + 1:
+            return convert(node, x)
+        found = convert(node, apply("expand_dims", x, axes=(0,)))
+        several = found if isinstance(found, tuple) else (found,)
+        alone = tuple(apply("squeeze", each, axes=(0,)) for each in several)
+        return alone if isinstance(found, tuple) else alone[0]
+
+    return converted
+
+
+def _max_pool(node: AtenNode, x: TensorExpr) -> tuple[TensorExpr, ...]:
     """Return the largest elements with their places in their image."""
-    x = node.tensor(0)
     attrs = _pool_attrs(node, x.rank - 2, average=False)
     # Two operators, so that the places cost nothing where nobody reads them.
     largest = apply("max_pool", x, **attrs)
@@ -76,14 +94,12 @@ def _max_pool(node: AtenNode) -> tuple[TensorExpr, ...]:
     return largest, apply("floor_mod", places, prod([x.extent(axis) for axis in range(2, x.rank)]))
 
 
-def _avg_pool(node: AtenNode) -> TensorExpr:
-    x = node.tensor(0)
+def _avg_pool(node: AtenNode, x: TensorExpr) -> TensorExpr:
     return apply("avg_pool", x, **_pool_attrs(node, x.rank - 2, average=True))
 
 
-def _adaptive_avg_pool(node: AtenNode) -> TensorExpr:
+def _adaptive_avg_pool(node: AtenNode, x: TensorExpr) -> TensorExpr:
     """Average over parts as equal as possible: a product with a matrix of shares for each axis."""
-    x = node.tensor(0)
     rank = x.rank - 2
     for at, size in enumerate(_per_axis(node, 1, "output_size", rank, 1)):
         extent = x.extent(2 + at)
@@ -195,11 +211,12 @@ LAYERS: dict[str, Convert] = {
     "addmm": _addmm,
     "baddbmm": _addmm,
     "convolution": _convolution,
-    "max_pool2d_with_indices": _max_pool,
-    "max_pool3d_with_indices": _max_pool,
-    **dict.fromkeys(("avg_pool1d", "avg_pool2d", "avg_pool3d"), _avg_pool),
-    **dict.fromkeys(("_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d"),
-                    _adaptive_avg_pool),
+    "max_pool2d_with_indices": _of_images(2, _max_pool),
+    "max_pool3d_with_indices": _of_images(3, _max_pool),
+    **{f"avg_pool{rank}d": _of_images(rank, _avg_pool) for rank in (1, 2, 3)},
+    "adaptive_avg_pool1d": _of_images(1, _adaptive_avg_pool),
+    "_adaptive_avg_pool2d": _of_images(2, _adaptive_avg_pool),
+    "_adaptive_avg_pool3d": _of_images(3, _adaptive_avg_pool),
     "native_layer_norm": _layer_norm,
     "native_group_norm": _group_norm,
     "_native_batch_norm_legit_no_training": _batch_norm,

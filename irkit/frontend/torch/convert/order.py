@@ -4,7 +4,7 @@ from irkit.frontend.sizes import Dim, KernelDims, rank_kernel
 from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
 from irkit.frontend.torch.convert.shapes import gathered
 from irkit.graph import TensorExpr, TensorType
-from irkit.ir import I64, DType, PrimFunc, index, parse
+from irkit.ir import I64, DType, PrimFunc, as_int, index, parse
 
 _COMBINED = {
     "add": "{old} + {new}",
@@ -81,6 +81,8 @@ def _stored(
         raise node.fail(f"reduction {reduction!r}, expected one of {', '.join(_COMBINED)}")
     if not x.rank:
         raise node.fail("a tensor without axes")
+    if 0 in [as_int(dim) for dim in places.dims]:
+        return x  # Such indices may have any number of axes.
     axis = node.axis(1, "dim", x.rank)
     func = _scatter_kernel(
         (node.dims(x), node.dims(places), node.dims(rows)), axis, x.dtype, reduction

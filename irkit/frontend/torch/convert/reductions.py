@@ -17,13 +17,21 @@ def _axes(node: AtenNode, x: TensorExpr, at: int = 1) -> tuple[int, ...]:
     return tuple(axis % x.rank for axis in axes) if x.rank else ()
 
 
+def _number(x: TensorExpr) -> TensorExpr:
+    """Return a tensor of bool as numbers, and others as they are."""
+    return x.cast("u8") if x.dtype.is_bool else x
+
+
 def _reduced(name: str) -> Convert:
     """Convert a reduction whose arguments are the axes and whether they stay."""
 
     def convert(node: AtenNode) -> TensorExpr:
         x = node.cast(node.tensor(0), node.dtype)
+        if not x.rank:
+            return x
         keepdims = bool(node.given(2, "keepdim", False))
-        return apply(name, x, axes=_axes(node, x), keepdims=keepdims) if x.rank else x
+        found = apply(name, _number(x), axes=_axes(node, x), keepdims=keepdims)
+        return node.cast(found, node.dtype)
 
     return convert
 
@@ -32,36 +40,40 @@ def _extreme(name: str) -> Convert:
     """Convert the largest or smallest element: of all, or along an axis with its place."""
 
     def convert(node: AtenNode) -> "TensorExpr | tuple[TensorExpr, ...]":
-        x = node.tensor(0)
+        given = node.tensor(0)
+        x = _number(given)
         if len(node.node.args) == 1:
-            return apply(name, x, axes=(), keepdims=False)
+            return node.cast(apply(name, x, axes=(), keepdims=False), given.dtype)
         axis, keepdims = node.axis(1, "dim", x.rank), bool(node.given(2, "keepdim", False))
         if not x.rank:
-            return x, apply("full_like", x.cast("i64"), value=0)
+            return given, apply("full_like", x.cast("i64"), value=0)
         place = apply(f"arg{name}", x, axis=axis, keepdims=keepdims)
-        return apply(name, x, axes=(axis,), keepdims=keepdims), place
+        found = apply(name, x, axes=(axis,), keepdims=keepdims)
+        return node.cast(found, given.dtype), place
 
     return convert
 
 
 def _place(name: str) -> Convert:
     def convert(node: AtenNode) -> TensorExpr:
-        x, keepdims = node.tensor(0), bool(node.given(2, "keepdim", False))
-        if node.given(1, "dim") is None:
-            return apply(name, x.reshape(-1), axis=0)
+        x, keepdims = _number(node.tensor(0)), bool(node.given(2, "keepdim", False))
+        if node.given(1, "dim") is None or not x.rank:
+            found = apply(name, x.reshape(-1), axis=0)
+            return found.reshape(*(1,) * x.rank) if keepdims else found
         return apply(name, x, axis=node.axis(1, "dim", x.rank), keepdims=keepdims)
 
     return convert
 
 
 def _truth(name: str) -> Convert:
-    """Convert any and all, as the largest and smallest of 0 and 1."""
+    """Convert any and all, as the largest and smallest of 0 and 1, where 0 is also the largest of
+    nothing."""
 
     def convert(node: AtenNode) -> TensorExpr:
-        x = truth(node, node.tensor(0)).cast("i32")
+        x = truth(node, node.tensor(0)).cast("u8")
         keepdims = bool(node.given(2, "keepdim", False))
         found = apply(name, x, axes=_axes(node, x), keepdims=keepdims) if x.rank else x
-        return found.cast(node.dtype)
+        return node.cast(found.cast("bool"), node.dtype)
 
     return convert
 
@@ -76,15 +88,23 @@ def _var_mean(node: AtenNode) -> tuple[TensorExpr, ...]:
 
 def _variance(node: AtenNode) -> tuple[TensorExpr, TensorExpr]:
     x = node.tensor(0)
-    axes = _axes(node, x) or tuple(range(x.rank))
-    keepdims = bool(node.given(3, "keepdim", node.given(2, "keepdim", False)))
-    correction = node.number(2, "correction", 1) if "correction" in node.node.kwargs else 1
+    overload = node.node.target.rpartition(".")[2]
+    given = () if overload == "default" else _axes(node, x)
+    axes = given or tuple(range(x.rank))
+    if overload == "correction":
+        keepdims = bool(node.given(3, "keepdim", False))
+        correction = 1 if node.given(2, "correction") is None else node.number(2, "correction")
+    else:  # The older spelling: whether the variance of a sample is estimated.
+        unbiased = node.given(1 if overload == "default" else 2, "unbiased", True)
+        keepdims, correction = bool(node.given(3, "keepdim", False)), int(bool(unbiased))
     mean = x.mean(*axes, keepdims=True)
     away = x - mean
     one: Dim = 1
     count = reduce(multiply, [node.dims(x)[axis] for axis in axes], one)
     total = (away * away).sum(*axes, keepdims=keepdims)
     if isinstance(count, int):
+        # The variance of nothing is no number, whatever the correction is.
+        correction = correction if count else 0
         rest = constant(float(max(count - correction, 0)), x.dtype)
     else:
         rest = apply("maximum", node.number_of(count, x.dtype) - float(correction), 0.0)
@@ -134,8 +154,7 @@ def _softmax(name: str) -> Convert:
 REDUCTIONS: dict[str, Convert] = {
     "sum": _reduced("sum"),
     "mean": _reduced("mean"),
-    "prod": lambda node: apply("prod", node.cast(node.tensor(0), node.dtype), axes=_axes(
-        node, node.tensor(0)), keepdims=bool(node.given(2, "keepdim", False))),
+    "prod": _reduced("prod"),
     "amax": _reduced("max"),
     "amin": _reduced("min"),
     "max": _extreme("max"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from irkit.core import equal
 from irkit.frontend.sizes import add, divide, multiply, subtract
-from irkit.frontend.torch.aten_node import AtenNode, Convert, apply
+from irkit.frontend.torch.aten_node import AtenNode, Convert, apply, element
 from irkit.graph import TensorExpr, constant
 from irkit.ir import I64, Expr, as_int, index, numpy_dtype
 
@@ -66,9 +66,15 @@ def _cat(node: AtenNode) -> TensorExpr:
 
 def _repeat(node: AtenNode) -> TensorExpr:
     x, times = node.tensor(0), node.extents(1)
-    x = apply("expand_dims", x, axes=range(len(times) - x.rank)) if len(times) > x.rank else x
+    x = (
+        apply("expand_dims", x, axes=tuple(range(len(times) - x.rank)))
+        if len(times) > x.rank
+        else x
+    )
     for axis, count in enumerate(times):
-        if isinstance(count, int):
+        if count == 0:
+            x = apply("take", x, np.zeros(0, np.int64), axis=axis)
+        elif isinstance(count, int):
             x = apply("concat", *[x] * count, axis=axis) if count != 1 else x
         else:
             x = _repeated(node, x, count, axis)
@@ -152,9 +158,8 @@ def _full(node: AtenNode) -> TensorExpr:
 def _filled(
     node: AtenNode, extents: Sequence[int | Expr], value: "bool | int | float"
 ) -> TensorExpr:
-    if isinstance(value, float) and not node.dtype.is_float:
-        value = int(value)
     shape, likes = node.coded(extents)
+    value = element(value, node.dtype)
     return apply("full", *likes, shape=shape, value=value, dtype=str(node.dtype))
 
 
@@ -166,7 +171,7 @@ def _fill(node: AtenNode) -> TensorExpr:
 
 def _full_like(node: AtenNode) -> TensorExpr:
     x = node.cast(node.tensor(0), node.dtype)
-    return apply("full_like", x, value=node.number(1, "fill_value"))
+    return apply("full_like", x, value=element(node.number(1, "fill_value"), x.dtype))
 
 
 def _arange(node: AtenNode) -> TensorExpr:

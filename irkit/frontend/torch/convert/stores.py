@@ -44,7 +44,9 @@ def _stored(
 def _index_copy(node: AtenNode) -> TensorExpr:
     x, index = node.tensor(0), node.tensor(2)
     axis = node.axis(1, "dim", x.rank)
-    return apply("scatter", x, index.reshape(-1, 1), node.tensor(3), axis=axis)
+    rows = node.tensor(3)
+    rows = rows if rows.rank else rows.reshape(*(1,) * x.rank)
+    return apply("scatter", x, index.reshape(-1, 1), rows, axis=axis)
 
 
 def _index_put(node: AtenNode) -> TensorExpr:

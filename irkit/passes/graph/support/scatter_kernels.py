@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from irkit.core import Span
+from irkit.core import Span, rewrite
 from irkit.graph import UPDATES, TensorType
 from irkit.ir import (
     I64,
@@ -17,6 +17,7 @@ from irkit.ir import (
     Let,
     Load,
     PrimFunc,
+    Seq,
     Stmt,
     Store,
     Var,
@@ -58,8 +59,10 @@ def scattered(shape: ScatterShape, span: Span | None, *, in_place: bool) -> Prim
     _, indices, updates, result = buffers_of(func)
     stores = _stores(shape, indices, updates, result)
     if in_place:
-        return func.replace(name="store_rows", body=stores, attrs=((UPDATES, 0), *func.attrs))
-    return func.replace(body=seq(func.body, stores))
+        made = func.replace(name="store_rows", body=stores, attrs=((UPDATES, 0), *func.attrs))
+    else:
+        made = func.replace(body=seq(func.body, stores))
+    return _located(made, span)
 
 
 def rows_within(shape: ScatterShape, message: str, span: Span | None) -> PrimFunc:
@@ -75,7 +78,16 @@ def rows_within(shape: ScatterShape, message: str, span: Span | None) -> PrimFun
         inside = logical_and(ge(place, -extent), lt(place, extent))
         checks.append(Assert(inside, message))
     loop = For(row, Const(0, I64), shape.indices.shape[0], seq(*checks))
-    return func.replace(body=seq(loop, func.body))
+    return _located(func.replace(body=seq(loop, func.body)), span)
+
+
+def _located(func: PrimFunc, span: Span | None) -> PrimFunc:
+    """Return a function whose statements come from a place, if they come from none."""
+
+    def placed(stmt: Stmt) -> Stmt | None:
+        return None if stmt.span is not None or isinstance(stmt, Seq) else stmt.replace(span=span)
+
+    return func if span is None else rewrite(func, placed, on=Stmt)
 
 
 def buffers_of(func: PrimFunc) -> list[Buffer]:

@@ -25,6 +25,7 @@ from irkit.ir import (
     evaluates,
     is_hint,
 )
+from irkit.ir.analysis import is_divided
 from irkit.proof.functions.execution.conflicts import UnorderedLoop
 from irkit.proof.functions.execution.expressions import Expressions
 from irkit.proof.functions.execution.memory import Memory, Place, reach, strides_of
@@ -191,6 +192,8 @@ class Statements:
         return run
 
     def allocation(self, stmt: Allocate) -> Run:
+        if is_divided(stmt):
+            raise NotExecuted(f"each thread has its own {stmt.buffer.name!r}")
         state, buffer, body = self.state, stmt.buffer, self.run(stmt.body)
         slots, at = state.slots, self.exprs.slot(buffer)
 
