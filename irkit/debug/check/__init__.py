@@ -1,11 +1,11 @@
 """Checks that each step of a trace keeps the meaning of the program.
 
-Reading order: verdict, options, difference (of arrays), rounding_error (how far floats may differ),
-comparison (one step), well_defined (programs with one meaning), race_search (can iterations or
-threads meet), edge_sets, tried_inputs, subject (one function through its steps), graph_numbering
-and graph_region (what a pass changed of a graph), graph_subject, module_promises (what a pass over
-a module must keep), schedule_steps (primitives as steps), proof, code_trial and code_check (native
-code as it ships), check.
+Reading order: verdict, options, difference (of arrays), law (what a step may change),
+rounding_error (how far floats may differ), comparison (one step), well_defined (programs with one
+meaning), race_search (can iterations or threads meet), branch_search (which branches decide),
+edge_sets, tried_inputs, subject (one function through its steps), graph_numbering and graph_region
+(what a pass changed of a graph), graph_subject, schedule_steps (primitives as steps), proof,
+code_trial and code_check (native code as it ships), check.
 
 Each verdict is relative to what the pass was given, so a step after a broken one is not blamed. The
 interpreter names an access out of bounds; native code runs in a child, between protected pages, and

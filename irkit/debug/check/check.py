@@ -15,8 +15,8 @@ from irkit.debug.check.code_check import code_not_tried, code_verdict
 from irkit.debug.check.difference import Difference
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.graphs.packed_constants import packed_problems
-from irkit.debug.check.kept_attributes import broken_attribute
-from irkit.debug.check.module_promises import broken_promise, only_adds
+from irkit.debug.check.law.kept_attributes import broken_attribute
+from irkit.debug.check.law.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
 from irkit.debug.check.schedule_steps import SCHEDULE

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from irkit.debug.check.difference import Difference, compare, identical, is_float, same_bits
-from irkit.debug.check.permitted_values import PermittedValues
+from irkit.debug.check.law.permitted_values import PermittedValues
 from irkit.debug.execution.executors import CallOutcome, OutcomeCache
 from irkit.debug.execution.inputs import Array
 from irkit.ir import Buffer, PrimFunc, StepLimit

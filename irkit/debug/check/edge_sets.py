@@ -6,8 +6,8 @@ from itertools import islice
 import numpy as np
 
 from irkit.core import walk
-from irkit.debug.check.assertion_search import AssertionSearch
 from irkit.debug.check.difference import identical
+from irkit.debug.check.law.assertion_search import AssertionSearch
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.execution.decisions import decisions
 from irkit.debug.execution.edge_inputs import EdgeInputs

@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from irkit.debug.check.assertion_search import AssertionSearch
 from irkit.debug.check.branch_search import BranchSearch
 from irkit.debug.check.comparison import Comparison
 from irkit.debug.check.difference import Difference, same_values
 from irkit.debug.check.edge_sets import EdgeSets
+from irkit.debug.check.law.assertion_search import AssertionSearch
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.race_search import RaceSearch
 from irkit.debug.check.rounding_error.precision import Precision, Runner

@@ -7,7 +7,8 @@ vectors, and inputs are only made where they differ. The program decides on thes
 others, so what is found here need not be reachable.
 
 Reading order: changed_values (which expressions changed), drawn_values, inversion (values that make
-the sides of a comparison equal), search, arguments (inputs of the function).
+the sides of a comparison equal), crossings (the same by halving intervals), search, arguments
+(inputs of the function).
 """
 
 from irkit.debug.counterexamples.arguments import counterexample_sets as counterexample_sets

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from irkit.core import Function, IRModule, Node, equal
-from irkit.debug.check.kept_attributes import broken_attribute, calls_of
+from irkit.debug.check.law.kept_attributes import broken_attribute, calls_of
 from irkit.graph import GraphFunc
 from irkit.ir import PrimFunc
 

@@ -7,7 +7,7 @@ import pytest
 
 from irkit.core import rewrite
 from irkit.debug import Verdict, check
-from irkit.debug.check.kept_attributes import ATTRIBUTES, AttributeRow
+from irkit.debug.check.law.kept_attributes import ATTRIBUTES, AttributeRow
 from irkit.graph import GRAPH_LEVEL, GraphFunc, Invoke, parse_module
 from irkit.ir import LOOP_LEVEL, For, PrimFunc, parse
 from irkit.transform import Phase, Pipeline, define_pass
@@ -46,7 +46,10 @@ def with_attr(func: PrimFunc, name: str, value: Any) -> PrimFunc:
 
 
 def of_loops(*attrs: tuple[str, Any]) -> Change:
-    return lambda func: rewrite(func, lambda loop: loop.replace(attrs=attrs), on=For)
+    def marked(loop: For) -> For:
+        return loop.replace(attrs=attrs)
+
+    return lambda func: rewrite(func, marked, on=For)
 
 
 @pytest.mark.parametrize("row", ATTRIBUTES, ids=lambda row: row.name)
@@ -98,9 +101,12 @@ def test_a_function_keeps_its_name_also_where_a_proof_is_asked_for() -> None:
 
 
 def test_a_pass_over_one_graph_calls_nothing_new() -> None:
+    def elsewhere(call: Invoke) -> Invoke:
+        return call.replace(function="nothing")
+
     @define_pass
     def call_another(func: GraphFunc) -> GraphFunc:
-        return rewrite(func, lambda call: call.replace(function="nothing"), on=Invoke)
+        return rewrite(func, elsewhere, on=Invoke)
 
     pipeline = Pipeline(GRAPH_LEVEL, (Phase(0, "only", (call_another,)),))
     (found,) = check(pipeline.steps(parse_module(CALLS.strip())))

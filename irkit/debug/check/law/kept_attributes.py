@@ -68,7 +68,7 @@ def broken_attribute(
 
 
 def _changed(row: AttributeRow, before: Function, after: Function) -> Iterator[str]:
-    old, new = (dict(getattr(each, "attrs", ())).get(row.name) for each in (before, after))
+    old, new = (_attribute(each, row.name) for each in (before, after))
     match row.direction:
         case "never changes":
             wrong = old != new
@@ -79,6 +79,10 @@ def _changed(row: AttributeRow, before: Function, after: Function) -> Iterator[s
     if wrong:
         of = row.name if row.value is None else f"{row.name}={row.value}"
         yield f"attribute {row.name!r} was {_shown(old)} and is {_shown(new)}: {of} {row.direction}"
+
+
+def _attribute(func: Function, name: str) -> object:
+    return dict(func.attrs).get(name) if isinstance(func, (PrimFunc, GraphFunc)) else None
 
 
 def _shown(value: object) -> str:
