@@ -263,7 +263,7 @@ def _window_attrs(g: SmoothGraph, rank: int, kernel: Sequence[int]) -> Attrs:
 def _conv(g: SmoothGraph) -> object:
     rank, groups = g.picks.pick((1, 2)), g.picks.pick((1, 2))
     kernel = [g.picks.pick((2, 1, 3)) for _ in range(rank)]
-    attrs = {**_window_attrs(g, rank, kernel), "groups": groups}
+    attrs: Attrs = {**_window_attrs(g, rank, kernel), "groups": groups}
     inner, outer = g.picks.pick((1, 2)), g.picks.pick((1, 2)) * groups
     x = g.param((1, inner * groups, *(2 * size + 1 for size in kernel)))
     w = g.param((outer, inner, *kernel))
@@ -274,7 +274,7 @@ def _pool(name: str) -> Callable[[SmoothGraph], object]:
     def draw(g: SmoothGraph) -> object:
         rank = g.picks.pick((1, 2))
         kernel = tuple(g.picks.pick((2, 3)) for _ in range(rank))
-        attrs = {**_window_attrs(g, rank, kernel), "kernel": kernel}
+        attrs: Attrs = {**_window_attrs(g, rank, kernel), "kernel": kernel}
         average = name == "avg_pool"
         if average:
             attrs["count_include_pad"] = bool(g.picks.below(2))

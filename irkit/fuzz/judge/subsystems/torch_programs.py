@@ -7,7 +7,7 @@ row of `torch_arguments` draws them. What PyTorch refuses is drawn again.
 import warnings
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -166,8 +166,10 @@ class _Program(TorchOperands):
                     *map(self._value, applied.args),
                     **{key: self._value(each) for key, each in applied.kwargs.items()},
                 )
-                results = made if isinstance(made, (list, tuple)) else [made]
-                copies = [each.clone() if self._is_plain(each) else None for each in results]
+                results = cast("list[Any]", made if isinstance(made, (list, tuple)) else [made])
+                copies: list[Any] = [
+                    each.clone() if self._is_plain(each) else None for each in results
+                ]
             except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
                 del self.values[known:]
                 continue
@@ -189,7 +191,9 @@ class _Program(TorchOperands):
     def _value(self, arg: Any) -> Any:
         if isinstance(arg, Place):
             return self.values[arg.at]
-        return [self._value(each) for each in arg] if isinstance(arg, list) else arg
+        if not isinstance(arg, list):
+            return arg
+        return [self._value(each) for each in cast("list[Any]", arg)]
 
     def _applied(self, name: str, target: Any) -> _Applied:
         known = ARGUMENTS.get(name)
@@ -338,7 +342,9 @@ def _is_close(wanted: Array, given: Array, *, wide: bool) -> bool:
 def _with_nodes(arg: Any, by_place: dict[int, Any]) -> Any:
     if isinstance(arg, Place):
         return by_place[arg.at]
-    return [_with_nodes(each, by_place) for each in arg] if isinstance(arg, list) else arg
+    if not isinstance(arg, list):
+        return arg
+    return [_with_nodes(each, by_place) for each in cast("list[Any]", arg)]
 
 
 _FIRST_ONLY = (
