@@ -1,4 +1,4 @@
-"""The layout of the code: sizes of folders and files, imports between packages, names, docstrings.
+"""The layout of the code: imports between packages, names, docstrings.
 
 The tables below list the exceptions with their reasons. An entry that is no longer an exception
 fails a test, so the tables cannot go stale.
@@ -17,23 +17,6 @@ import irkit
 from tests.source_tree import tree_of
 
 ROOT = Path(irkit.__file__).parent.parent
-MAX_MODULES, MAX_IN_A_CATALOGUE, MAX_LINES = 15, 25, 400
-
-CATALOGUES = {
-    "irkit/cli": "a verb a file",
-    "irkit/schedule/primitives/blocks": "a primitive a file",
-    "irkit/schedule/primitives/buffers": "a primitive a file",
-    "irkit/schedule/primitives/loops": "a primitive a file",
-    "irkit/graph/ops": "a family of operators a file",
-    "irkit/passes/graph": "a pass a file",
-    "tests/cli": "tests of a verb a file",
-    "tests/schedule/primitives/blocks": "tests of a primitive a file",
-    "tests/schedule/primitives/buffers": "tests of a primitive a file",
-    "tests/schedule/primitives/loops": "tests of a primitive a file",
-    "tests/graph/ops": "tests of a family of operators a file",
-    "tests/passes/graph": "tests of a pass a file",
-}
-"""Folders that can hold more than 15 modules, because all are of one kind."""
 
 FACES = {
     "irkit.frontend.onnx",
@@ -94,34 +77,6 @@ def expect_none(problems: Iterable[str], remedy: str) -> None:
     """Fail with the sorted problems, if there are any, under the remedy."""
     found = sorted(problems)
     assert not found, "\n".join([f"{remedy}:", *found])
-
-
-def module_counts() -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for path in sources("irkit", "tests"):
-        counts[named(path.parent)] += path.name != "__init__.py"
-    return counts
-
-
-def test_no_folder_holds_too_many_modules() -> None:
-    expect_none(
-        (
-            f"{folder} has {count} modules"
-            for folder, count in module_counts().items()
-            if count > (MAX_IN_A_CATALOGUE if folder in CATALOGUES else MAX_MODULES)
-        ),
-        "group them by kind in subfolders",
-    )
-
-
-def test_every_catalogue_is_there() -> None:
-    expect_none(CATALOGUES.keys() - module_counts().keys(), "take out of CATALOGUES")
-
-
-def test_no_file_is_longer_than_four_hundred_lines() -> None:
-    files = [*sources("irkit", "tests", "examples", "benchmarks"), *sources("irkit", suffix=".js")]
-    long = {named(path) for path in files if len(path.read_text().splitlines()) > MAX_LINES}
-    expect_none(long, f"split what has more than {MAX_LINES} lines")
 
 
 def test_no_module_lists_its_names_twice() -> None:
@@ -247,6 +202,6 @@ def test_docstrings_begin_with_what_is_done() -> None:
     )
 
 
-@pytest.mark.parametrize("reasons", [CATALOGUES, NOUNS, SAME_NAME])
+@pytest.mark.parametrize("reasons", [NOUNS, SAME_NAME])
 def test_every_exception_has_its_reason(reasons: dict[str, str]) -> None:
     assert all(reasons.values())

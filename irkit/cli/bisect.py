@@ -23,6 +23,7 @@ from irkit.debug import (
     culprit_of,
     find_case,
     find_guilty_step,
+    with_untouched_input,
 )
 from irkit.ir import PrimFunc
 from irkit.processes import Limits
@@ -74,7 +75,8 @@ def bisect_(
     options = chosen.options(program)
     searching = CheckOptions(**options, together=program.is_of_kernels)
     schedule = chosen.schedule_trace()
-    with guard.running(note_not_isolated) as apply:
+    with guard.running(note_not_isolated) as running:
+        apply = with_untouched_input(running)
         forms, form, found = chosen.forms(program), "", None
         with verdict_progress(many=program.is_of_kernels) as progress:
             for form, module, pipelines in forms:  # noqa: B007 -- the last one is printed

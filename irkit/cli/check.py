@@ -39,11 +39,14 @@ from irkit.debug import (
     scheduled_steps,
     verdict_table,
     verdicts,
+    with_untouched_input,
 )
 from irkit.graph import GRAPH_LEVEL
 from irkit.ir import LOOP_LEVEL
 from irkit.transform import Apply, Pipeline, Step, recorded
 
+_UNKNOWN = 3
+"""The exit code of --require known where something is not known."""
 _Stage = TypeVar("_Stage", StageBounds, StageRaces)
 
 
@@ -78,6 +81,11 @@ _Stage = TypeVar("_Stage", StageBounds, StageRaces)
     is_flag=True,
     help="With --target: nothing is fused or reordered, and all bits must agree.",
 )
+@click.option(
+    "--require",
+    type=click.Choice(["known"]),
+    help="With known, the exit code is 3 if anything is not known, and nothing is wrong.",
+)
 @with_isolation_flags(users=True)
 def check_(
     file: str,
@@ -89,6 +97,7 @@ def check_(
     races: bool,
     targets: tuple[str, ...],
     no_contract: bool,
+    require: str | None,
     guard: IsolationPolicy,
 ) -> None:
     """Run the program in FILE before and after each pass, and report which pass changes what it
@@ -98,8 +107,13 @@ def check_(
     are checked unless options choose other passes. A graph runs with its own weights, and only
     where a pass changed it; kernels that take long to interpret run as native code in a process
     of their own. Functions that nobody has scheduled are checked as written and, as irkit.build
-    compiles them, with the automatic schedule; --schedule chooses one of both. The exit code is 1
-    if a step does not compute the same, or could not be run.
+    compiles them, with the automatic schedule; --schedule selects one of the two. The exit code is
+    1 if a step does not compute the same, or if no step could be tried. With --require known, it is
+    3 if some step could not be tried: its verdict is "not known".
+
+    The last stage of each function is compiled as irkit.build compiles it, but with nothing fused
+    or reordered, and runs in a process of its own. If it differs from the interpreter, code
+    generation is at fault, not a pass. With --native every stage is compiled.
 
     With --bounds, each load, store, view and axis is "in bounds" for all inputs and sizes that the
     signature allows; "out of bounds" for the sizes and indices that are printed (then the exit code
@@ -136,26 +150,34 @@ def check_(
     inside: dict[str, str] = {}
     if no_contract and not targets:
         raise click.UsageError("--no-contract is for --target")
+    unknown = _UNKNOWN if require else 0
     if targets:
         with guard.running(inside.__setitem__) as apply:
             sys.exit(
                 check_targets(
-                    program, chosen, targets, apply, contract=not no_contract, as_json=as_json
+                    program,
+                    chosen,
+                    targets,
+                    apply,
+                    contract=not no_contract,
+                    as_json=as_json,
+                    unknown=unknown,
                 )
             )
     if bounds or races:
         with guard.running(inside.__setitem__) as apply:
             steps = (step for _, run in forms for step in guard.reporting(run(apply)))
             if as_json:
-                sys.exit(_print_stages(steps, program.damage, bounds=bounds, races=races))
-            sys.exit(_check_memory(steps, bounds=bounds, races=races))
-    code = 0
+                sys.exit(_print_stages(steps, program.damage, unknown, bounds=bounds, races=races))
+            sys.exit(_check_memory(steps, unknown, bounds=bounds, races=races))
+    wrong, left_open = False, False
     results: list[FormJson] = []
     for form, run in forms:
         if len(forms) > 1 and not as_json:
             click.echo(f"loops {form}:")
         found = _verdicts(run, options, guard, program.is_of_kernels, inside)
-        code = max(code, 0 if is_trusted(found) else 1)
+        wrong |= not is_trusted(found)
+        left_open |= any(each.status == "not known" for each in found)
         if as_json:
             results.append(form_json(form, found))
             continue
@@ -165,9 +187,15 @@ def check_(
             if each.is_wrong:
                 click.echo(f"{each}, of the loops {form}" if len(forms) > 1 else str(each))
         click.echo(_summary(found))
+    code = _code(wrong=wrong, unknown=unknown if left_open else 0)
     if as_json:
         echo_json(check_json(code == 0, program.damage, forms=results))
     sys.exit(code)
+
+
+def _code(*, wrong: bool, unknown: int) -> int:
+    """Return the exit code; ``unknown`` is that of what is not known, 0 if there is nothing."""
+    return 1 if wrong else unknown
 
 
 _Run = Callable[[Apply], Iterable[Step]]
@@ -185,46 +213,53 @@ def _verdicts(
         guard.running(inside.__setitem__) as apply,
         verdict_progress(many=many) as progress,
     ):
-        for each in verdicts(guard.reporting(run(apply)), options):
+        steps = guard.reporting(run(with_untouched_input(apply)))
+        for each in verdicts(steps, options):
             progress(each)
             found.append(each)
     return found
 
 
-def _check_memory(steps: Iterable[Step], *, bounds: bool, races: bool) -> int:
+def _check_memory(steps: Iterable[Step], unknown: int, *, bounds: bool, races: bool) -> int:
     """Print what is known about the accesses, or the loops without an order, of each stage; return
     the exit code."""
     known = list(steps) if bounds and races else steps
-    code = _check_bounds(known) if bounds else 0
-    return max(code, _check_races(known)) if races else code
+    codes = [_check_bounds(known, unknown)] if bounds else []
+    codes += [_check_races(known, unknown)] if races else []
+    return _code(wrong=1 in codes, unknown=max(codes))
 
 
-def _print_stages(steps: Iterable[Step], damage: str, *, bounds: bool, races: bool) -> int:
+def _print_stages(
+    steps: Iterable[Step], damage: str, unknown: int, *, bounds: bool, races: bool
+) -> int:
     """Print the same as JSON."""
     known = list(steps)
     stages = [bounds_json(each) for each in bounds_of_steps(known if bounds else ())]
     stages += [races_json(each) for each in races_of_steps(known if races else ())]
-    wrong = any(each.wrong for each in stages)
-    echo_json(check_json(not wrong, damage, stages=stages))
-    return int(wrong)
+    left_open = any(each.status == "not known" for stage in stages for each in stage.findings)
+    code = _code(wrong=any(each.wrong for each in stages), unknown=unknown if left_open else 0)
+    echo_json(check_json(code == 0, damage, stages=stages))
+    return code
 
 
-def _check_bounds(steps: Iterable[Step]) -> int:
+def _check_bounds(steps: Iterable[Step], unknown: int) -> int:
     found = list(_with_progress(bounds_of_steps(steps), "accesses"))
     console().print(bounds_table(found))
     _print_once((each.stage, f"{each.function!r}: {it}") for each in found for it in each.others)
     statuses = [access.status for stage in found for access in stage.accesses]
     click.echo(_counts(statuses) or "no accesses")
-    return int(any(stage.is_wrong for stage in found))
+    wrong = any(stage.is_wrong for stage in found)
+    return _code(wrong=wrong, unknown=unknown if "not known" in statuses else 0)
 
 
-def _check_races(steps: Iterable[Step]) -> int:
+def _check_races(steps: Iterable[Step], unknown: int) -> int:
     found = list(_with_progress(races_of_steps(steps), "loops"))
     console().print(races_table(found))
     _print_once((each.stage, each.text_of(loop)) for each in found for loop in each.others)
     statuses = [loop.status for stage in found for loop in stage.loops]
     click.echo(_counts(statuses) or "no loops without an order")
-    return int(any(stage.is_wrong for stage in found))
+    wrong = any(stage.is_wrong for stage in found)
+    return _code(wrong=wrong, unknown=unknown if "not known" in statuses else 0)
 
 
 def _with_progress(stages: Iterable[_Stage], what: str) -> Iterator[_Stage]:
@@ -252,9 +287,13 @@ def _counts(statuses: Iterable[str]) -> str:
 
 
 def _summary(found: Iterable[Verdict]) -> str:
-    statuses = [each.status if each.changed else "unchanged" for each in found]
-    proved = [" (proved)" if each.basis == "proved" else "" for each in found]
-    return _counts(map(add, statuses, proved)) or "no steps"
+    known = list(found)
+    steps = [each for each in known if not each.in_code]
+    statuses = [each.status if each.changed else "unchanged" for each in steps]
+    proved = [" (proved)" if each.basis == "proved" else "" for each in steps]
+    code = _counts(each.status for each in known if each.in_code)
+    of_steps = _counts(map(add, statuses, proved)) or "no steps"
+    return f"{of_steps}; native code: {code}" if code else of_steps
 
 
 def _forms(program: ProgramFile, chosen: CheckFlags) -> list[tuple[str, _Run]]:

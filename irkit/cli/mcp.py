@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from irkit.cli.flags.files import FILE
-from irkit.cli.trace_tools import UNTRUSTED, TraceTools
+from irkit.cli.trace_tools import UNTRUSTED, TraceTools, error_answer, is_error
 from irkit.core import IRKitError
 
 
@@ -30,7 +30,7 @@ def mcp_(files: tuple[str, ...], allow_run: bool) -> None:
     """
     server_class = _server_class()
     tools = TraceTools(files)
-    server: Any = server_class("irkit", instructions=UNTRUSTED)
+    server: Any = _with_errors(server_class)("irkit", instructions=UNTRUSTED)
     for tool in (*tools.reads, *(tools.runs_code if allow_run else ())):
         server.add_tool(tool, structured_output=False)
     server.run("stdio")
@@ -45,3 +45,34 @@ def _server_class() -> Any:
             hint="Install it with: pip install 'irkit[mcp]'",
         ) from error
     return MCPServer  # pyright: ignore
+
+
+def _with_errors(server_class: Any) -> Any:
+    """Return a class of servers that flags errors, each an answer in JSON like the others."""
+    from mcp.types import CallToolResult, TextContent  # pyright: ignore
+
+    class Server(server_class):
+        async def call_tool(self, name: str, arguments: Any, context: Any = None) -> Any:
+            try:
+                found: Any = await super().call_tool(name, arguments, context)
+                text: str = found.content[0].text
+            except Exception as error:
+                text = error_answer(_mistake(name, error))
+            content: Any = [TextContent(type="text", text=text)]
+            return CallToolResult(content=content, is_error=is_error(text))
+
+    return Server
+
+
+def _mistake(name: str, error: Exception) -> str:
+    """Return what is wrong with a question, without the words of the library that checks it."""
+    errors: Any = getattr(error.__cause__, "errors", None)
+    if errors is None:
+        return str(error)
+    wrong = [
+        f"{'.'.join(map(str, each['loc']))} is {each['input']!r}: {each['msg'].lower()}"
+        if each["type"] != "missing"
+        else f"{'.'.join(map(str, each['loc']))} is missing"
+        for each in errors()
+    ]
+    return f"wrong arguments of {name}: {'; '.join(wrong)}"

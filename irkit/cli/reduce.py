@@ -26,6 +26,7 @@ from irkit.debug import (
     find_case,
     find_guilty_step,
     read_crash,
+    with_untouched_input,
 )
 from irkit.ir import PrimFunc
 from irkit.phases import pipeline_for
@@ -126,7 +127,8 @@ def reduce_(
     schedule = chosen.schedule_trace()
     if schedule.steps and len(runs) > 1:
         raise click.UsageError("say which --function the schedule is for: there are several")
-    with guard.running(note_not_isolated) as apply:
+    with guard.running(note_not_isolated) as running:
+        apply = with_untouched_input(running)
         limits = Limits(pass_timeout)
         if not runs:
             found = _guilty_step(program, chosen, apply)

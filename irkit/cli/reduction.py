@@ -110,7 +110,7 @@ def _as_text(case: FailingCase, failure: Failure, apply: Apply) -> tuple[Failing
     reread = case.reread()
     pipeline = pipeline_for(case.pipeline.text(installed_passes()), reread.func)
     reread = reread.replace(pipeline=pipeline)
-    again = failure_of(reread, apply=apply)
+    again = failure_of(reread, code=failure.is_of_code, apply=apply)
     if again is None or not again.is_like(failure):
         raise IRKitError(
             f"cannot write {case.func.name!r} as a test: read back from its text it does not fail",

@@ -111,6 +111,9 @@ def run(
 ) -> None:
     """Run the PACKAGE, or the library of a model, on given or random inputs.
 
+    A package, like a library, is machine code that this process runs. Trust it as you would a
+    wheel: open only those whose origin you know.
+
     \b
       irkit run resnet.irkit --input data_0=image.npy -o outputs.npz
       irkit run resnet.irkit --random --profile

@@ -1,9 +1,12 @@
 """The ``irkit`` command: a table of verbs, each imported only when it is called."""
 
 import sys
+import traceback
+from pathlib import Path
 
 import click
 
+import irkit as root
 from irkit import __version__
 from irkit.imports import import_uncollected
 
@@ -135,28 +138,45 @@ def irkit() -> None:
 def main() -> None:
     """Run the command; a mistake of the user is one message and exit code 2, not a traceback."""
     try:
-        sys.exit(irkit.main(prog_name="irkit", standalone_mode=False))
+        code = irkit.main(prog_name="irkit", standalone_mode=False)
     except click.Abort:
         click.echo("Stopped.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except Exception as error:
-        message = _message_for_user(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        own_exit = isinstance(error, SystemExit) and not _raised_elsewhere(error)
+        message = "" if own_exit else _message_for_user(error)
         if not message:
             raise
         click.echo(f"error: {message}", err=True)
         sys.exit(2)
+    sys.exit(code)
 
 
-def _message_for_user(error: Exception) -> str:
+def _raised_elsewhere(error: BaseException) -> str:
+    """Return the file and line that raised an exception, if it is no file of irkit or click."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    file = frame.f_code.co_filename
+    own = {str(Path(each).resolve().parent) for each in (root.__file__, click.__file__) if each}
+    return (
+        "" if any(str(Path(file).resolve()).startswith(each) for each in own) else f"{file}:{line}"
+    )
+
+
+def _message_for_user(error: BaseException) -> str:
     """Return what the user can correct; an empty text if the mistake is irkit's own."""
     # Imported here, so that --help does not load msgspec.
     from irkit.core import IRKitError
 
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if not isinstance(error, Exception) and _raised_elsewhere(error):
+        # A pass or converter may raise anything: it must not end the command as if all were done.
+        return f"{_raised_elsewhere(error)} raised {type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {error}"
     return str(error) if isinstance(error, (IRKitError, OSError)) else ""

@@ -2,8 +2,8 @@
 
 Reading order: llvm (LLVM IR and object files), c (C source),
 dialect (what OpenCL C and CUDA C have in another way), alignment (of addresses in kernels),
-warp_barrier (a statement of kernels), device (kernels and their launches),
-legalisation (what each of them wants replaced before), then
+wrapping_loops (which LLVM must not vectorise), warp_barrier (a statement of kernels), device
+(kernels and their launches), legalisation (what each of them wants replaced before), then
 executor_plan (the plan of a model's executor, as data), size_arithmetic (its arithmetic on sizes,
 from expressions).
 """
@@ -76,6 +76,7 @@ from irkit.codegen.legalisation import (
     legalisation as legalisation,
 )
 from irkit.codegen.llvm.builder.exits import (
+    BAD_SIZE as BAD_SIZE,
     OUT_OF_MEMORY as OUT_OF_MEMORY,
 )
 from irkit.codegen.llvm.builder.types import (

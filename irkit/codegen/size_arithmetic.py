@@ -20,6 +20,7 @@ class SizeArithmetic:
         self.steps: list[SizeStep] = []
         self._bound: set[str] = set()
         self._made: dict[tuple[object, ...], str] = {}
+        self._sizes: dict[int, tuple[Expr, Size]] = {}  # With the expression, which keeps its id.
 
     def bind(self, var: Var) -> str:
         """Return the name of a dimension that the run binds: a new one each time."""
@@ -87,6 +88,12 @@ class SizeArithmetic:
         return self._step("*", self._step("//", up, ALIGNMENT, what), ALIGNMENT, what)
 
     def _of(self, expr: Expr, what: str) -> Size:
+        known = self._sizes.get(id(expr))
+        if known is None:
+            known = self._sizes[id(expr)] = expr, self._computed(expr, what)
+        return known[1]
+
+    def _computed(self, expr: Expr, what: str) -> Size:
         number = as_int(expr)
         if number is not None:
             return number

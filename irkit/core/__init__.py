@@ -47,6 +47,7 @@ from irkit.core.limits import (
     FARTHEST as FARTHEST,
     MOST_ELEMENTS as MOST_ELEMENTS,
     PRINT_WIDTH as PRINT_WIDTH,
+    number_beyond_64_bits as number_beyond_64_bits,
 )
 from irkit.core.module import (
     Codec as Codec,

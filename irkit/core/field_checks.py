@@ -279,12 +279,23 @@ class _NodeChecker:
         """Return what is wrong with the field values, or an empty string."""
         for (name, holds), hint, value in zip(self.fields, self.hints, values, strict=False):
             if not holds(value):
-                return f"field {name!r} of {self.name} holds {_shown(value)}; expected {hint}"
+                remedy = _INSTEAD_OF_BOOL if "Expr" in hint and _has_bool(value) else ""
+                return (
+                    f"field {name!r} of {self.name} holds {_shown(value)}; expected {hint}{remedy}"
+                )
         self.known.add(tuple(map(type, values)))
         for at in self.tuples:
             # Nested tuples are checked each time.
             self.items[at].update(cls for cls in map(type, values[at] or ()) if cls is not tuple)
         return ""
+
+
+_INSTEAD_OF_BOOL = ". To compare expressions write eq(a, b), not a == b; a flag is const(True)"
+
+
+def _has_bool(value: object) -> bool:
+    items = cast(_Values, value) if isinstance(value, tuple) else (value,)
+    return any(type(item).__name__ in ("bool", "bool_") for item in items)  # Python's or NumPy's.
 
 
 class _NodeCheckers(dict[type[Node], _NodeChecker]):

@@ -67,6 +67,9 @@ from irkit.debug.check.verdict import (
     Verdict as Verdict,
     is_trusted as is_trusted,
 )
+from irkit.debug.check.well_defined import (
+    is_well_defined as is_well_defined,
+)
 from irkit.debug.contracts.breach import (
     Breach as Breach,
 )
@@ -138,6 +141,9 @@ from irkit.debug.execution.instruction_check import (
 from irkit.debug.execution.native_worker import (
     NativeWorker as NativeWorker,
 )
+from irkit.debug.isolation.input_digest import (
+    with_untouched_input as with_untouched_input,
+)
 from irkit.debug.isolation.kernels import (
     KernelHalted as KernelHalted,
     run_kernel as run_kernel,
@@ -192,9 +198,6 @@ from irkit.debug.reduce.search import (
     Family as Family,
     Search as Search,
     all_moves as all_moves,
-)
-from irkit.debug.reduce.well_defined import (
-    is_well_defined as is_well_defined,
 )
 from irkit.debug.report.golden_files import (
     golden_diff as golden_diff,

@@ -179,6 +179,7 @@ from irkit.graph.sizes.largest import (
 )
 from irkit.graph.state import (
     StatePair as StatePair,
+    StateResults as StateResults,
     caches_in as caches_in,
     caches_of as caches_of,
     computed_at as computed_at,

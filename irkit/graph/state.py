@@ -129,6 +129,38 @@ def computed_at(func: GraphFunc, value: Value) -> int | None:
     return None
 
 
+class StateResults:
+    """Which of the values of a function may be used in place of a result that is state.
+
+    A pass that uses one value for another asks: the function could be refused afterwards.
+    """
+
+    def __init__(self, func: GraphFunc) -> None:
+        self.func = func
+        self.over: dict[Value, StatePair] = {}
+        pairs = state_pairs(func)
+        results = results_of(func) if pairs else ()
+        bound = {bind.var: bind.step for bind in walk(func.body, Bind)} if pairs else {}
+        for pair in pairs:
+            value = results[pair.result]
+            self.over[value] = pair
+            while isinstance(step := bound.get(value), Body):  # A let is flattened later.
+                value = step.result
+                self.over[value] = pair
+
+    def may_be(self, result: Value, value: Value) -> bool:
+        """Return True if a value of the function may stand in place of another: that is no state
+        result, or the value is computed, after all reads of the parameter, and no other result."""
+        pair = self.over.get(result)
+        if pair is None:
+            return True
+        at, param = computed_at(self.func, value), self.func.params[pair.param]
+        if at is None or pair.capacity or value in results_of(self.func):
+            return False
+        later = self.func.body.bindings[at + 1 :]
+        return not any(param in used_inside(bind.step) for bind in later)
+
+
 def state_problems(func: GraphFunc) -> Iterator[tuple[str, Node]]:
     """Yield what is wrong with the pairs of a function, and where."""
     try:

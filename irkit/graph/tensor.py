@@ -109,8 +109,30 @@ class TensorExpr:
     def __bool__(self) -> bool:
         raise DTypeError(
             "a tensor has no truth value while the graph is being written",
-            hint='Choose elements by operator("where", cond, a, b).',
+            hint='Choose elements by operator("where", cond, a, b), and combine by '
+            'operator("logical_and", c, d); whether it is the same tensor says `is`.',
         )
+
+    # Comparisons are operators as well; keys of dictionaries are found by identity.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: Operand) -> "TensorExpr":  # pyright: ignore[reportIncompatibleMethodOverride] -- builds an operator
+        return operator("equal", self, other)
+
+    def __ne__(self, other: Operand) -> "TensorExpr":  # pyright: ignore[reportIncompatibleMethodOverride] -- builds an operator
+        return operator("not_equal", self, other)
+
+    def __lt__(self, other: Operand) -> "TensorExpr":
+        return operator("less", self, other)
+
+    def __le__(self, other: Operand) -> "TensorExpr":
+        return operator("less_equal", self, other)
+
+    def __gt__(self, other: Operand) -> "TensorExpr":
+        return operator("greater", self, other)
+
+    def __ge__(self, other: Operand) -> "TensorExpr":
+        return operator("greater_equal", self, other)
 
     def __add__(self, other: Operand) -> "TensorExpr":
         return operator("add", self, other)

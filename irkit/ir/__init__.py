@@ -1,10 +1,10 @@
 """The loop IR: functions over buffers, made of statements and expressions.
 
 Reading order: dtype, operators, expr, conditional, buffer, intrinsics, stmt, function (what
-exists); build (how to make it); instructions (of processors); text (printing and reading), verify,
-interp (its meaning), reference (the meaning of expressions once more, to compare with), arith and
-analysis (what is known about it), threads, work (what a run costs); pattern and peephole,
-scoped_rewriter, level.
+exists); build (how to make it); exact_sizes (which sizes must not wrap around); instructions (of
+processors); text (printing and reading), verify, interp (its meaning), reference (the meaning of
+expressions once more, to compare with), arith and analysis (what is known about it), threads, work
+(what a run costs); pattern and peephole, scoped_rewriter, level.
 
 The grammar, with the text of each construct (``*`` is a tuple, ``?`` is optional; expressions also
 have a ``dtype``, statements a ``span``)::
@@ -152,6 +152,12 @@ from irkit.ir.dtype import (
     common as common,
     dtype as dtype,
 )
+from irkit.ir.exact_sizes import (
+    Size as Size,
+    SizeGuard as SizeGuard,
+    exact_value as exact_value,
+    size_guard as size_guard,
+)
 from irkit.ir.expr import (
     EQ as EQ,
     GE as GE,
@@ -214,6 +220,7 @@ from irkit.ir.instructions import (
 from irkit.ir.interp import (
     ElementWrite as ElementWrite,
     ElementWrites as ElementWrites,
+    FailedAssertion as FailedAssertion,
     InterpretedFunction as InterpretedFunction,
     MemoryLimit as MemoryLimit,
     OutOfBounds as OutOfBounds,
@@ -266,9 +273,6 @@ from irkit.ir.pattern import (
 )
 from irkit.ir.peephole import (
     peephole as peephole,
-)
-from irkit.ir.refused_operators import (
-    RefusedOperators as RefusedOperators,
 )
 from irkit.ir.scoped_rewriter import (
     Rewriter as Rewriter,
@@ -333,6 +337,19 @@ from irkit.ir.text.reader import (
 )
 from irkit.ir.text.stmt_reader import (
     StmtReader as StmtReader,
+)
+from irkit.ir.traced import (
+    plain as plain,
+    run_traced as run_traced,
+)
+from irkit.ir.tracing.refused_operators import (
+    RefusedOperators as RefusedOperators,
+)
+from irkit.ir.tracing.traces import (
+    TRACES as TRACES,
+    Symbolic as Symbolic,
+    traced as traced,
+    tracing as tracing,
 )
 from irkit.ir.verify.statements import (
     verify as verify,

@@ -61,6 +61,13 @@ class Buffer(Node, frozen=True, eq=False):
         return row is not None and row.shared
 
     @property
+    def is_private(self) -> bool:
+        """Return True if each thread has its own buffer, also when it is allocated around their
+        loops."""
+        row = memory_scope(self.scope)
+        return row is not None and row.private
+
+    @property
     def rank(self) -> int:
         return len(self.shape)
 

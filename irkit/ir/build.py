@@ -40,6 +40,8 @@ from irkit.ir.intrinsics import (
     reinterpret_problem,
 )
 from irkit.ir.stmt import Allocate, Evaluate, For, Let, Seq, Stmt, View
+from irkit.ir.tracing.refused_operators import bool_error
+from irkit.ir.tracing.traces import TRACES, traced
 
 _FAR = 1 << 58
 """No memory has so many elements, and the sum of many such numbers does not wrap around."""
@@ -116,13 +118,13 @@ def logical_not(a: ExprLike) -> Expr:
     value = as_expr(a)
     if value.dtype.is_float:
         raise DTypeError(f"not is not defined on {value.dtype}")
-    return Not(value, value.dtype)
+    made = Not(value, value.dtype)
+    return traced(made) if TRACES else made
 
 
 def cast(value: ExprLike, dtype: DType | str) -> Expr:
     """Convert to a type, with the lanes of the value."""
-    expr = as_expr(value)
-    return convert(expr, as_dtype(dtype).with_lanes(expr.dtype.lanes))
+    return as_expr(value).astype(dtype)
 
 
 def reinterpret(value: ExprLike, dtype: DType | str) -> Expr:
@@ -135,7 +137,7 @@ def reinterpret(value: ExprLike, dtype: DType | str) -> Expr:
     problem = reinterpret_problem(made)
     if problem is not None:
         raise DTypeError(problem)
-    return made
+    return traced(made) if TRACES else made
 
 
 def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
@@ -150,19 +152,21 @@ def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
     problem = ldexp_problem(made)
     if problem is not None:
         raise DTypeError(problem)
-    return made
+    return traced(made) if TRACES else made
 
 
 def select(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
     """Choose by a condition, evaluating both sides."""
     test, a, b = _choice(cond, then, otherwise)
-    return Select(test, a, b, a.dtype)
+    made = Select(test, a, b, a.dtype)
+    return traced(made) if TRACES else made
 
 
 def if_then_else(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> Expr:
     """Choose by a condition, evaluating only the chosen side."""
     test, a, b = _choice(cond, then, otherwise)
-    return Conditional(test, a, b, a.dtype)
+    made = Conditional(test, a, b, a.dtype)
+    return traced(made) if TRACES else made
 
 
 def _choice(cond: ExprLike, then: ExprLike, otherwise: ExprLike) -> tuple[Expr, Expr, Expr]:
@@ -204,7 +208,8 @@ def call(name: str, *args: ExprLike) -> Expr:
     dtype = reduce(common, (expr.dtype for expr in exprs))
     if not row.accepts(dtype):
         raise DTypeError(f"{name} is not defined on {dtype}; it takes a {row.on}")
-    return Call(name, tuple(convert(expr, dtype) for expr in exprs), row.result(dtype))
+    made = Call(name, tuple(convert(expr, dtype) for expr in exprs), row.result(dtype))
+    return traced(made) if TRACES else made
 
 
 def ramp(base: ExprLike, stride: ExprLike, lanes: int) -> Expr:
@@ -242,7 +247,9 @@ def is_const(expr: Expr, value: int | float | None = None) -> bool:
 def as_int(expr: ExprLike) -> int | None:
     """Return the value of a constant integer, or None."""
     if isinstance(expr, int):
-        return int(expr)
+        if isinstance(expr, bool):
+            raise bool_error(expr)
+        return expr
     return (
         expr.value
         if isinstance(expr, Const) and isinstance(expr.value, int) and not expr.dtype.is_bool
@@ -254,6 +261,17 @@ def trip_count(loop: For) -> int | None:
     """Return how often a loop runs, or None if its begin or end is not a constant."""
     begin, end = as_int(loop.begin), as_int(loop.end)
     return None if begin is None or end is None else max(0, end - begin)
+
+
+def is_block_loop(stmt: Node) -> bool:
+    """Return True if a statement is a loop over blocks of threads, which no barrier joins."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
+
+
+def is_thread_loop(stmt: Node) -> bool:
+    """Return True if a statement is a loop whose iterations are threads that can meet at
+    barriers."""
+    return isinstance(stmt, For) and stmt.kind == "thread" and not is_block_loop(stmt)
 
 
 def product(dims: Iterable[ExprLike]) -> Expr:

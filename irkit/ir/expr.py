@@ -2,7 +2,7 @@
 
 This file defines what can be computed, ``stmt.py`` what can be done. Build expressions with the
 operators ``+ - * / // % & | ^ << >>`` of :class:`Expr` and the functions of ``build.py``, which
-infer the type. ``==`` and ``<`` are not overloaded; use ``eq``, ``lt`` and so on.
+infer the type. ``==`` compares structure; ``eq`` and ``lt``, and in a trace ``==``, build.
 """
 
 import struct
@@ -13,7 +13,8 @@ from msgspec.structs import force_setattr
 from irkit.core import COLLECTED, DTypeError, Node
 from irkit.ir.dtype import BOOL, F32, I64, DType, as_dtype, as_number, common
 from irkit.ir.operators import OPERATORS, Operator
-from irkit.ir.refused_operators import RefusedOperators
+from irkit.ir.tracing.refused_operators import RefusedOperators, bool_error
+from irkit.ir.tracing.traces import TRACES, Symbolic, marks_here, traced
 
 Scalar = Union[int, float, bool]
 ExprLike = Union["Expr", int, float, bool]
@@ -83,18 +84,16 @@ class Expr(RefusedOperators, _Typed, Node, frozen=True, gc=COLLECTED):
         return binary(Shr, self, other)
 
     def __neg__(self) -> "Expr":
-        return Neg(self, self.dtype)
+        return traced(Neg(self, self.dtype))
 
     def astype(self, dtype: DType | str) -> "Expr":
         """Convert to a type, with the lanes of the value."""
-        return convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes))
+        return traced(convert(self, as_dtype(dtype).with_lanes(self.dtype.lanes)))
 
 
-class Var(Expr, frozen=True, gc=False, eq=False):
-    """A variable with identity; its name is for people.
-
-    It is bound once: by a loop, a let, a block, or a parameter.
-    """
+class Var(Symbolic, Expr, frozen=True, gc=False, eq=False):
+    """A variable with identity; its name is for people. It is bound once: by a loop, a let, a
+    block, or a parameter."""
 
     symbol: ClassVar[bool] = True
     name: str
@@ -110,30 +109,32 @@ class Var(Expr, frozen=True, gc=False, eq=False):
 
 
 class Const(Expr, frozen=True, gc=False, eq=False):
-    """A scalar constant. Floats are compared by their bits: 0.0 is not -0.0, and NaN equals itself.
-    1 is not True."""
+    """A scalar constant. Floats compare by bits (0.0 is not -0.0, NaN is NaN); 1 is not True."""
 
     value: Scalar
     dtype: DType
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Const) and self.dtype == other.dtype and self._key() == other._key()
-        )
+        if TRACES and (marks := marks_here()) is not None:
+            return marks.compare("eq", self, other)
+        if not isinstance(other, Const) or self.dtype != other.dtype:
+            return False
+        a, b = self.value, other.value
+        if isinstance(a, float):
+            return isinstance(b, float) and struct.pack("<d", a) == struct.pack("<d", b)
+        return a.__class__ is b.__class__ and a == b
 
     def __ne__(self, other: object) -> bool:
-        # The __ne__ of Struct would compare by identity.
-        return not self == other
+        if TRACES and (marks := marks_here()) is not None:
+            return marks.compare("ne", self, other)
+        return not self == other  # The __ne__ of Struct would compare by identity.
 
     def __hash__(self) -> int:
         return hash((self._key(), self.dtype))
 
     def _key(self) -> object:
-        return (
-            struct.pack("<d", self.value)
-            if isinstance(self.value, float)
-            else (type(self.value), self.value)
-        )
+        value = self.value
+        return struct.pack("<d", value) if isinstance(value, float) else (type(value), value)
 
 
 class Binary(Expr, frozen=True):
@@ -207,8 +208,7 @@ class Shl(Binary, frozen=True):
 
 
 class Shr(Binary, frozen=True):
-    """Shift right, arithmetic for signed types; by the width or more, or by less than 0, gives 0 or
-    -1, by the sign."""
+    """Shift right, arithmetic for signed types; by the width or more or by less than 0: 0 or -1."""
 
     sign: ClassVar[str] = ">>"
 
@@ -314,12 +314,14 @@ class Broadcast(Expr, frozen=True):
     dtype: DType
 
 
-def const(value: Scalar, dtype: DType | str) -> Expr:
-    """Return a constant of a type, or its broadcast if the type has lanes.
+def const(value: Scalar, dtype: DType | str | None = None) -> Expr:
+    """Return a constant of a type (else bool, i64 or f32), or its broadcast if that has lanes.
 
-    Raises: DTypeError if the value is not representable: a fraction as an integer, or an integer
-    out of range.
+    Raises: DTypeError if the value is a fraction, or out of range, for an integer type.
     """
+    if dtype is None:
+        kind = as_number(value).__class__
+        dtype = BOOL if kind is bool else I64 if kind is int else F32
     # By class and not isinstance, which costs as much as all the rest.
     wanted: DType = dtype if dtype.__class__ is DType else as_dtype(dtype)  # pyright: ignore[reportAssignmentType]
     if value.__class__ not in _PLAIN:
@@ -332,28 +334,28 @@ def const(value: Scalar, dtype: DType | str) -> Expr:
         raise DTypeError(f"cannot write {value!r} as {wanted}: it is not a whole number")
     whole = int(value)
     if not wanted.low <= whole <= wanted.high:
-        raise DTypeError(
-            f"cannot write {whole} as {wanted}: expected {wanted.low} to {wanted.high}"
-        )
+        expected = f"expected {wanted.low} to {wanted.high}"
+        raise DTypeError(f"cannot write {whole} as {wanted}: {expected}")
     return Const(bool(whole) if wanted.is_bool else whole, wanted)
 
 
 def as_expr(value: ExprLike, like: DType | None = None) -> Expr:
-    """Turn a Python number into a constant, of type ``like`` if that can represent it.
+    """Turn a number into a constant, of type ``like`` if that can represent it, else i64 or f32.
 
-    Otherwise the type is bool, i64 or f32.
+    Raises: DTypeError for a bool, which is what ``==`` gives outside of a trace.
     """
     if isinstance(value, Expr):
         return value
-    stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions is a number too.
-    if stands_for is not None:
-        return stands_for()
-    number = as_number(value)
-    if like is not None and (like.is_float or not isinstance(number, float)):
-        return const(number, like.element if not like.is_bool or isinstance(number, bool) else I64)
-    return Const(
-        number, BOOL if isinstance(number, bool) else I64 if isinstance(number, int) else F32
-    )
+    if value.__class__ not in _PLAIN:
+        stands_for = getattr(value, "as_expr", None)  # A tensor without dimensions, for example.
+        if stands_for is not None:
+            return stands_for()
+        value = as_number(value)
+    if isinstance(value, bool):
+        raise bool_error(value)
+    if like is not None and (like.is_float or not isinstance(value, float)):
+        return const(value, I64 if like.is_bool else like.element)
+    return Const(value, I64 if isinstance(value, int) else F32)
 
 
 def convert(value: Expr, dtype: DType) -> Expr:
@@ -373,8 +375,7 @@ def convert(value: Expr, dtype: DType) -> Expr:
 
 
 def meet(a: ExprLike, b: ExprLike) -> tuple[Expr, Expr]:
-    """Convert two operands to their common type; a Python number takes the type of the other
-    side."""
+    """Convert operands to their common type; a Python number takes the type of the other side."""
     left = as_expr(a, b.dtype if isinstance(b, Expr) else None)
     right = as_expr(b, left.dtype)
     dtype = common(left.dtype, right.dtype)
@@ -389,12 +390,10 @@ def binary(cls: type[Binary], a: ExprLike, b: ExprLike) -> Expr:
     left, right = meet(a, b)
     dtype = left.dtype
     if issubclass(cls, Compare):
-        return cls(left, right, BOOL.with_lanes(dtype.lanes))
-    if dtype.kind not in OPERATIONS[cls].kinds:
-        hint = (
-            "Integers divide with // (floor) or truncdiv."
-            if cls is Div
-            else "Cast the operands first."
-        )
+        dtype = BOOL.with_lanes(dtype.lanes)
+    elif dtype.kind not in OPERATIONS[cls].kinds:
+        whole = "Integers divide with // (floor) or truncdiv."
+        hint = whole if cls is Div else "Cast the operands first."
         raise DTypeError(f"operator {cls.sign} is not defined on {dtype}", hint=hint)
-    return cls(left, right, dtype)
+    made = cls(left, right, dtype)
+    return traced(made) if TRACES else made

@@ -3,10 +3,13 @@ its backend wants legalised."""
 
 from collections.abc import Mapping
 
+import msgspec
+
 from irkit.codegen import Options, legalisation
 from irkit.core import Target
+from irkit.phases.default import DEFAULT
 from irkit.phases.legalize import LEGALIZE
-from irkit.transform import Pipeline
+from irkit.transform import Fact, Pipeline
 
 FOR_PROCESSORS = ("lower-thread-loops", "serialize-inner-parallel-loops")
 """Passes that run threads on a processor, which a device does itself."""
@@ -15,11 +18,19 @@ FOR_PROCESSORS = ("lower-thread-loops", "serialize-inner-parallel-loops")
 def phases_of(target: Target, pipeline: Pipeline) -> Pipeline:
     """Return a pipeline for a target: for a device, thread loops stay, and become launches; of
     irkit's legalisation passes, those stay that the backend declares, with its options."""
-    left_out = FOR_PROCESSORS if target.device is not None else ()
-    for name in left_out:
-        if name in pipeline.names:
-            pipeline = pipeline.without(name)
+    if target.device is not None:
+        for name in FOR_PROCESSORS:
+            if name in pipeline.names:
+                pipeline = pipeline.without(name)
+        kept = tuple(fact for fact in pipeline.facts if fact not in _facts_of_processors())
+        pipeline = msgspec.structs.replace(pipeline, facts=kept)
     return _legalised(pipeline, legalisation(target))
+
+
+def _facts_of_processors() -> set[Fact]:
+    return {
+        fact for _, each in DEFAULT.placed if each.name in FOR_PROCESSORS for fact in each.gives
+    }
 
 
 def _legalised(pipeline: Pipeline, wanted: Mapping[str, Options]) -> Pipeline:

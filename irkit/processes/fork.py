@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
@@ -42,7 +43,9 @@ def run_in_fork(work: Callable[[], bytes], limits: Limits, *, quiet: float | Non
     """
     asks, here = os.getppid(), os.getpid()
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():  # Python 3.12 warns of other threads.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         _run(work, limits, reading, writing, here)
     os.close(writing)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from irkit.codegen import BAD_ARGUMENT, OUT_OF_MEMORY, assertions, written_buffers
+from irkit.codegen import BAD_ARGUMENT, BAD_SIZE, OUT_OF_MEMORY, assertions, written_buffers
 from irkit.core import DTypeError, IRKitError, ShapeError
 from irkit.ir import (
     Buffer,
@@ -16,9 +16,11 @@ from irkit.ir import (
     Var,
     as_int,
     evaluate,
+    exact_value,
     numpy_dtype,
     plain_array,
     read_only_hint,
+    size_guard,
 )
 from irkit.runtime.model_arrays import shared_array
 
@@ -27,6 +29,13 @@ def fail(func: PrimFunc, status: int, args: Sequence[Any], record: Sequence[int]
     """Raise the error that a status stands for; ``record`` is the record of the call."""
     if status == OUT_OF_MEMORY:
         raise MemoryError(f"{func.name} could not allocate its buffers")
+    if status == BAD_SIZE:
+        explanation = Explanation(func, args)
+        explanation.check()
+        explanation.check_sizes()
+        raise ShapeError(
+            f"{func.name}: a buffer that is allocated in a loop has a size that i64 does not hold"
+        )
     if status > 0:
         # If several threads fail, the record and the status can come from different ones.
         number = record[0] if record and record[0] else status
@@ -128,6 +137,14 @@ class Explanation:
         if dict(self.func.attrs).get("noalias") is not False:
             self._check_overlap([(place, buffer in outputs) for place, buffer in buffers])
 
+    def check_sizes(self) -> None:
+        """Raise ShapeError if a size of the function would wrap around. The arguments are as
+        declared."""
+        guard = size_guard(self.func)
+        values = {var: value for var, (value, _) in self.bound.items()}
+        if guard is not None and not evaluate(guard.condition, values):
+            raise guard.problem(self.func, values)
+
     def _check_array(self, place: int, buffer: Buffer, is_output: bool) -> None:
         label, given = self.label(place), self.args[place]
         array = plain_array(given)
@@ -200,7 +217,10 @@ class Explanation:
                 raise ShapeError(f"{where} must be {wanted}{why}; found {size}")
 
     def _evaluated(self, dim: Expr) -> int:
-        return int(evaluate(dim, {var: value for var, (value, _) in self.bound.items()}))
+        """Return the exact value of a dimension, which can be one that no array has."""
+        values = {var: value for var, (value, _) in self.bound.items()}
+        exact = exact_value(dim, values)
+        return int(evaluate(dim, values)) if exact is None else exact
 
     def _check_overlap(self, places: list[tuple[int, bool]]) -> None:
         for index, (place, is_output) in enumerate(places):

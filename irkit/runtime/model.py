@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from irkit.codegen import (
+    BAD_SIZE,
     ENTRY,
     OUT_OF_MEMORY,
     SIZES,
@@ -20,7 +21,7 @@ from irkit.codegen import (
     symbol,
     undefined_state,
 )
-from irkit.core import ALIGNMENT, IRKitError
+from irkit.core import ALIGNMENT, IRKitError, ShapeError
 from irkit.ir import PrimFunc
 from irkit.runtime.arenas import Arenas, aligned
 from irkit.runtime.call_sizes import CallSizes, SizeProgram
@@ -276,6 +277,10 @@ class Model(ModelCalls[CallSizes]):
         kernel = f"kernel {call.kernel!r}, for {call.node!r},"
         if own == OUT_OF_MEMORY:
             raise MemoryError(f"{kernel} could not allocate its buffers{state}")
+        if own == BAD_SIZE:
+            raise ShapeError(
+                f"{kernel} has a size that 64 bits do not hold for {sizes.values()}{state}"
+            )
         messages = self.plan.messages.get(call.kernel, ())
         if not 0 < own <= len(messages):  # Code of a backend can return anything.
             raise IRKitError(

@@ -17,6 +17,7 @@ from irkit.te.axis import (
 )
 from irkit.te.define import (
     compute as compute,
+    define_stage as define_stage,
 )
 from irkit.te.directives import (
     StageLoop as StageLoop,

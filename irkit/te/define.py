@@ -15,7 +15,7 @@ from irkit.core import (
     user_span,
     walk,
 )
-from irkit.ir import Expr, ExprLike, as_expr
+from irkit.ir import Expr, ExprLike, plain, run_traced, tracing
 from irkit.te.axis import IterVar
 from irkit.te.reduction import Reduce
 from irkit.te.tensor import ComputeOp, Dims, Tensor, as_shape, axes_over
@@ -70,10 +70,41 @@ def compute(
 
     ``fcompute`` takes one index for each axis (the parameter names become those of the axes), or
     ``*i``. If it returns a tuple, the stage has several outputs of that shape, and the result is a
-    tuple of tensors. A reduction must be the whole value that it returns.
+    tuple of tensors. A reduction must be the whole value that it returns. While it runs,
+    comparisons such as ``i % 2 == 0`` make expressions, and ``if``, ``and`` or ``in`` refuse them.
 
     Raises: ShapeError if ``fcompute`` does not take one index for each axis.
     """
+    with tracing(None):
+        return _stage(shape, fcompute, name, tag, attrs, run_traced)
+
+
+def define_stage(
+    shape: Dims | ExprLike,
+    fcompute: Callable[..., Any],
+    name: str,
+    *,
+    tag: str = "",
+    attrs: Attrs | dict[str, AttrValue] = (),
+) -> Any:
+    """Define a stage as :func:`compute` does, by a function that compares extents: ``==`` is that
+    of nodes, by structure."""
+    with tracing(None):
+        return _stage(shape, fcompute, name, tag, attrs, _called)
+
+
+def _called(function: Callable[..., Any], *axes: IterVar) -> Any:
+    return function(*axes)
+
+
+def _stage(
+    shape: Dims | ExprLike,
+    fcompute: Callable[..., Any],
+    name: str,
+    tag: str,
+    attrs: Attrs | dict[str, AttrValue],
+    call: Callable[..., Any],
+) -> Tensor | tuple[Tensor, ...]:
     span = user_span(name)
     if not callable(fcompute):
         raise IRKitError(
@@ -83,7 +114,7 @@ def compute(
         )
     extents = as_shape(shape, name, span)
     axes = axes_over(extents, _axis_names(fcompute, len(extents), name, span))
-    given = cast(Callable[..., Any], fcompute)(*axes)
+    given = call(fcompute, *axes)
     several = isinstance(given, (tuple, list))
     values = cast(Sequence[ExprLike], given) if several else (cast(ExprLike, given),)
     body = tuple(_value(value, name, span) for value in values)
@@ -127,12 +158,14 @@ def _axis_names(
 
 def _value(given: ExprLike, name: str, span: Span | None) -> Expr:
     try:
-        expr = as_expr(given)
+        expr = plain(given)
     except ShapeError:
         raise
     except DTypeError as error:
         raise DTypeError(
-            f"the function of stage {name!r} must return an expression: {error.message}", span=span
+            f"the function of stage {name!r} must return an expression: {error.message}",
+            hint=error.hint,
+            span=span,
         ) from None
     if expr.dtype.lanes != 1:
         raise DTypeError(

@@ -5,7 +5,7 @@ from inspect import Parameter, Signature
 from typing import overload
 
 from irkit import ir
-from irkit.ir import INTRINSICS, DType, Expr, ExprLike, Scalar, as_dtype, as_expr
+from irkit.ir import INTRINSICS, DType, Expr, ExprLike, Scalar
 from irkit.te.tensor import Tensor, elementwise
 
 
@@ -130,7 +130,7 @@ def any(*conditions: ExprLike) -> Expr:
 
 def const(value: Scalar, dtype: DType | str | None = None) -> Expr:
     """Make a constant; without a type it is bool, i64 or f32, following the type in Python."""
-    return as_expr(value) if dtype is None else ir.const(value, as_dtype(dtype))
+    return ir.const(value, dtype)
 
 
 @overload

@@ -22,6 +22,9 @@ from irkit.ir import (
     as_expr,
     binary,
     const,
+    plain,
+    run_traced,
+    traced,
 )
 from irkit.ir.analysis import identity_of
 from irkit.te.axis import IterVar
@@ -151,9 +154,13 @@ def _reducer(
     right = tuple(Var(f"y{i}", dtype) for i, dtype in enumerate(dtypes))
     sides = (left, right) if len(dtypes) > 1 else (left[0], right[0])
     _check_arity(fidentity, len(dtypes), name)
-    results = _typed(fcombine(*sides), dtypes, name, "combines to")
+    results = _typed(run_traced(fcombine, *sides), dtypes, name, "combines to")
     return Reducer(
-        name, left, right, results, _typed(fidentity(*dtypes), dtypes, name, "has as identity")
+        name,
+        left,
+        right,
+        results,
+        _typed(run_traced(fidentity, *dtypes), dtypes, name, "has as identity"),
     )
 
 
@@ -178,7 +185,7 @@ def _typed(
             f"reducer {name!r} {what} {len(values)} values; it is used on {len(dtypes)}",
             span=user_span(name),
         )
-    exprs = tuple(as_expr(value, dtype) for value, dtype in zip(values, dtypes, strict=True))
+    exprs = tuple(plain(value, dtype) for value, dtype in zip(values, dtypes, strict=True))
     for expr, dtype in zip(exprs, dtypes, strict=True):
         if expr.dtype != dtype:
             raise DTypeError(
@@ -221,7 +228,7 @@ def _reduce(
             span=span,
         )
     return tuple(
-        Reduce(reducer, sources, axes, test, which, source.dtype)
+        traced(Reduce(reducer, sources, axes, test, which, source.dtype))
         for which, source in enumerate(sources)
     )
 

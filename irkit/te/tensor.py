@@ -5,13 +5,14 @@ outside, or a stage: axes, and for each output an expression in terms of those a
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Union, cast
+from typing import Any, ClassVar, Union, cast
 
 import msgspec
 
 from irkit.core import Attrs, DTypeError, Node, ShapeError, Span, Uses, user_span, walk
 from irkit.ir import (
     I64,
+    TRACES,
     Add,
     Binary,
     Const,
@@ -24,6 +25,7 @@ from irkit.ir import (
     Mul,
     RefusedOperators,
     Sub,
+    Symbolic,
     Var,
     as_dtype,
     as_expr,
@@ -31,6 +33,10 @@ from irkit.ir import (
     binary,
     convert,
     equal_sums,
+    plain,
+    run_traced,
+    traced,
+    tracing,
 )
 from irkit.te.axis import IterVar, Range
 
@@ -78,7 +84,7 @@ class ComputeOp(Operation, frozen=True, eq=False, kw_only=True):
     """Operation of a stage: at each point of ``axis``, output ``o`` is ``body[o]``."""
 
 
-class Tensor(RefusedOperators, Node, frozen=True, eq=False):
+class Tensor(Symbolic, RefusedOperators, Node, frozen=True, eq=False):
     """Output ``index`` of an operation, compared by identity; supports indexing, calls and
     arithmetic."""
 
@@ -94,7 +100,8 @@ class Tensor(RefusedOperators, Node, frozen=True, eq=False):
 
     @property
     def shape(self) -> tuple[Expr, ...]:
-        return self.op.shape
+        shape = self.op.shape
+        return tuple(traced(dim) for dim in shape) if TRACES else shape
 
     @property
     def dtype(self) -> DType:
@@ -106,6 +113,18 @@ class Tensor(RefusedOperators, Node, frozen=True, eq=False):
 
     def __repr__(self) -> str:
         return f"Tensor({self.name}: {self.dtype}{dims_text(self.shape)})"
+
+    def __eq__(self, other: object) -> bool:
+        if self.ndim and isinstance(other, Tensor):
+            return self is other  # Also in a trace: neither is an element.
+        return Symbolic.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        if self.ndim and isinstance(other, Tensor):
+            return self is not other
+        return Symbolic.__ne__(self, other)
+
+    __hash__ = Symbolic.__hash__
 
     def __len__(self) -> int:
         extent = as_int(self.shape[0]) if self.shape else None
@@ -129,7 +148,7 @@ class Tensor(RefusedOperators, Node, frozen=True, eq=False):
                 span=user_span(self.name),
             )
         exprs = tuple(self._index(axis, index) for axis, index in enumerate(indices))
-        return TensorRead(self, exprs, self.dtype)
+        return traced(TensorRead(self, exprs, self.dtype))
 
     def _index(self, axis: int, given: ExprLike) -> Expr:
         expr = as_expr(given, I64)
@@ -321,8 +340,19 @@ def elementwise(
 ) -> Tensor:
     """Apply a function of scalars to tensors and numbers, element by element, with broadcasting.
 
-    A number takes the type of the first tensor that is not bool, where that can hold it.
+    A number takes the type of the first tensor that is not bool, where that can hold it. The
+    function is traced, as that of ``compute``.
     """
+    with tracing(None):
+        return _elementwise(cast(Callable[..., Any], function), operands, name, attrs)
+
+
+def _elementwise(
+    function: Callable[..., Any],
+    operands: Sequence[Tensor | ExprLike],
+    name: str,
+    attrs: Attrs,
+) -> Tensor:
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
     dtypes = [tensor.dtype for tensor in tensors]
     first = next((dtype for dtype in dtypes if not dtype.is_bool), dtypes[0] if dtypes else None)
@@ -335,7 +365,7 @@ def elementwise(
         for operand in operands
     ]
     same = all(tensor.shape == shape for tensor in tensors)
-    body = cast(Callable[..., Expr], function)(*values)
+    body = plain(run_traced(function, *values))
     return ComputeOp(
         name=name,
         shape=shape,

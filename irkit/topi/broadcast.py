@@ -11,7 +11,7 @@ from irkit.te import (
     Tensor,
     broadcast_read,
     broadcast_shape,
-    compute,
+    define_stage,
     dims_text,
     elementwise,
 )
@@ -153,4 +153,4 @@ def broadcast_to(x: Tensor, shape: tuple[Dim, ...]) -> Tensor:
     def at(*i: Expr) -> Expr:
         return broadcast_read(x, target, i)
 
-    return compute(target, at, "broadcast_to", tag="broadcast")
+    return define_stage(target, at, "broadcast_to", tag="broadcast")

@@ -2,7 +2,7 @@
 
 from irkit import ir
 from irkit.ir import DType, Expr, Scalar
-from irkit.te import Tensor, compute, elementwise
+from irkit.te import Tensor, define_stage, elementwise
 from irkit.topi.extents import Dim
 
 
@@ -71,4 +71,4 @@ def _filled(shape: tuple[Dim, ...], value: Expr) -> Tensor:
     def at(*_: Expr) -> Expr:
         return value
 
-    return compute(shape, at, "full", tag="elementwise")
+    return define_stage(shape, at, "full", tag="elementwise")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from irkit import ir
 from irkit.core import DTypeError, ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, compute
+from irkit.te import IterVar, Tensor, define_stage
 from irkit.topi.extents import (
     Dim,
     axes_of,
@@ -57,7 +57,7 @@ def strided_slice(
             point.append(plus(times(index, step), start))
         return x(*point)
 
-    return compute(shape, at, "strided_slice", tag="injective")
+    return define_stage(shape, at, "strided_slice", tag="injective")
 
 
 def _slice(begin: int, end: int | None, step: int, dim: Dim) -> tuple[Dim, Dim]:
@@ -109,7 +109,7 @@ def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
         return ir.if_then_else(ir.gt(dims[at_axis], 0), taken, ir.const(0, x.dtype))
 
     shape = (*x.shape[:at_axis], *indices.shape, *x.shape[at_axis + 1 :])
-    return compute(shape, at, "take", tag="injective")
+    return define_stage(shape, at, "take", tag="injective")
 
 
 def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
@@ -127,7 +127,7 @@ def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
         index = _from_start(indices(*i), dims[at_axis])
         return x(*i[:at_axis], index, *i[at_axis + 1 :])
 
-    return compute(indices.shape, at, "gather", tag="injective")
+    return define_stage(indices.shape, at, "gather", tag="injective")
 
 
 def _from_start(index: Expr, dim: Dim) -> Expr:

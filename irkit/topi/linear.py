@@ -8,7 +8,7 @@ from irkit.te import (
     Tensor,
     broadcast_read,
     broadcast_shape,
-    compute,
+    define_stage,
     reduce_axis,
 )
 from irkit.topi.broadcast import add, multiply
@@ -60,7 +60,7 @@ def matmul(
         right = (column, k) if flip_b else (k, column)
         return te.sum(read(a, lead, *left) * read(b, lead, *right), axis=k)
 
-    product = compute((*batch, *rows, *columns), at, "matmul", tag="complex")
+    product = define_stage((*batch, *rows, *columns), at, "matmul", tag="complex")
     return product if wide == narrow else cast(product, narrow)
 
 

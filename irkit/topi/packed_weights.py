@@ -2,7 +2,7 @@
 
 from irkit import ir, te
 from irkit.ir import F32, Expr
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
@@ -44,7 +44,7 @@ def matmul_4bit(
         weight = ir.cast(ir.cast(number, F32) - zero, wide) * ir.cast(scales(group, n), wide)
         return te.sum(ir.cast(a(*lead, row), wide) * weight, axis=axes)
 
-    product = compute((*a.shape[:-1], b.shape[1]), at, "matmul_4bit", tag="complex")
+    product = define_stage((*a.shape[:-1], b.shape[1]), at, "matmul_4bit", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)
 
 
@@ -73,7 +73,7 @@ def matmul_8bit(
         weight = ir.cast(number, wide) * ir.cast(scales(row // block, n), wide)
         return te.sum(ir.cast(a(*lead, row), wide) * weight, axis=row)
 
-    product = compute((*a.shape[:-1], b.shape[1]), at, "matmul_8bit", tag="complex")
+    product = define_stage((*a.shape[:-1], b.shape[1]), at, "matmul_8bit", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
@@ -29,5 +29,5 @@ def matmul_panels(a: Tensor, b: Tensor, *, columns: int) -> Tensor:
         weight = b(n // width, k, n % width)
         return te.sum(ir.cast(a(*lead, k), wide) * ir.cast(weight, wide), axis=k)
 
-    product = compute((*a.shape[:-1], columns), at, "matmul_panels", tag="complex")
+    product = define_stage((*a.shape[:-1], columns), at, "matmul_panels", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)

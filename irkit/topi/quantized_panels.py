@@ -3,7 +3,7 @@
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
 from irkit.ir import F32, I32, Expr
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 
@@ -63,14 +63,14 @@ def matmul_quantized_panels(
         return te.sum(ir.cast(a(*lead, row), wide) * ir.cast(weight, wide), axis=steps)
 
     lead = a.shape[:-1]
-    sums = compute((*lead, inner // block, columns), of_block, "block_sums")
+    sums = define_stage((*lead, inner // block, columns), of_block, "block_sums")
 
     def at(*i: IterVar) -> Expr:
         *lead, n = i
         scale = ir.cast(scales(n // width, group, n % width), wide)
         return te.sum(sums(*lead, group, n) * scale, axis=group)
 
-    product = compute((*lead, columns), at, "matmul_quantized_panels", tag="complex")
+    product = define_stage((*lead, columns), at, "matmul_quantized_panels", tag="complex")
     return product if wide == a.dtype else cast(product, a.dtype)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from irkit import ir, te
 from irkit.ir import I64, DType, Expr, ExprLike
-from irkit.te import IterVar, Reduction, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Reduction, Tensor, define_stage, reduce_axis
 from irkit.topi.broadcast import divide
 from irkit.topi.elementwise import cast, identity
 from irkit.topi.extents import accumulator, axes_of, axis_of, count, extents
@@ -114,7 +114,7 @@ def _arg(
     def pair(*i: IterVar) -> tuple[Expr, ...]:
         return reduction((k, x(*point(i))), axis=k)
 
-    return compute(shape, pair, name, tag="reduction")[0]
+    return define_stage(shape, pair, name, tag="reduction")[0]
 
 
 def _reduced(
@@ -134,7 +134,7 @@ def _reduced(
     def at(*i: IterVar) -> Expr:
         return reduction(prepare(x(*point(i))), axis=ks)
 
-    return compute(shape, at, name, tag="reduction")
+    return define_stage(shape, at, name, tag="reduction")
 
 
 def _places(

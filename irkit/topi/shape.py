@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from irkit import ir
 from irkit.core import ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, compute, dims_text
+from irkit.te import IterVar, Tensor, define_stage, dims_text
 from irkit.topi.extents import (
     Dim,
     axes_of,
@@ -37,7 +37,7 @@ def reshape(x: Tensor, shape: Sequence[Dim]) -> Tensor:
             flat = plus(times(known_index(flat), dim), index)
         return x(*i[:same], *_unravel(flat, inner))
 
-    return compute(target, at, "reshape", tag="injective")
+    return define_stage(target, at, "reshape", tag="injective")
 
 
 def known_index(value: ExprLike) -> Dim:
@@ -113,7 +113,7 @@ def transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     def at(*i: IterVar) -> Expr:
         return x(*(i[place[axis]] for axis in range(x.ndim)))
 
-    return compute([x.shape[axis] for axis in order], at, "transpose", tag="injective")
+    return define_stage([x.shape[axis] for axis in order], at, "transpose", tag="injective")
 
 
 def expand_dims(x: Tensor, axes: int | Sequence[int]) -> Tensor:
@@ -129,7 +129,7 @@ def expand_dims(x: Tensor, axes: int | Sequence[int]) -> Tensor:
     def at(*i: IterVar) -> Expr:
         return x(*(index for place, index in enumerate(i) if place not in new))
 
-    return compute(shape, at, "expand_dims", tag="injective")
+    return define_stage(shape, at, "expand_dims", tag="injective")
 
 
 def squeeze(x: Tensor, axes: int | Sequence[int] | None = None) -> Tensor:
@@ -149,7 +149,7 @@ def squeeze(x: Tensor, axes: int | Sequence[int] | None = None) -> Tensor:
         index = dict(zip(kept, i, strict=True))
         return x(*(index.get(axis, 0) for axis in range(x.ndim)))
 
-    return compute([x.shape[axis] for axis in kept], at, "squeeze", tag="injective")
+    return define_stage([x.shape[axis] for axis in kept], at, "squeeze", tag="injective")
 
 
 def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
@@ -187,7 +187,7 @@ def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
 
     shape: list[Dim] = list(extents(first))
     shape[at_axis] = starts[-1]
-    return compute(shape, at, "concatenate", tag="injective")
+    return define_stage(shape, at, "concatenate", tag="injective")
 
 
 def pad(x: Tensor, before: Sequence[Dim], after: Sequence[Dim], value: ExprLike = 0) -> Tensor:
@@ -218,4 +218,4 @@ def pad(x: Tensor, before: Sequence[Dim], after: Sequence[Dim], value: ExprLike 
         point = [index if b == 0 else index - b for index, b in zip(i, low, strict=True)]
         return ir.if_then_else(ir.logical_and(*inside), x(*point), filler) if inside else x(*point)
 
-    return compute(shape, at, "pad", tag="injective")
+    return define_stage(shape, at, "pad", tag="injective")

@@ -186,7 +186,9 @@ def load_pass(path: str, options: Mapping[str, object] = MappingProxyType({})) -
     """
     try:
         found = _resolve(path)
-    except Exception as error:  # A module can raise anything when it is imported.
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # A module can raise anything when it is imported.
         what = "" if isinstance(error, (ImportError, AttributeError)) else type(error).__name__
         reason = f"{what}: {error}" if what else str(error)
         hint = ""

@@ -114,8 +114,11 @@ def _load(entry: EntryPoint) -> AnyPass:
         where += f" of package {entry.dist.name!r}"
     try:
         found: object = entry.load()
-    except Exception as error:
-        raise IRKitError(f"{where} cannot be loaded: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise IRKitError(f"{where} cannot be loaded: {reason}") from error
     if not isinstance(found, Pass):
         raise IRKitError(f"{where} is not a pass but a {type(found).__name__}")
     return cast(AnyPass, found)

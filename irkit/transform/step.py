@@ -24,7 +24,7 @@ IR = Function | IRModule
 Side = Literal["before", "after"]
 NumberedPass = tuple[int, str, AnyPass]
 FailureKind = Literal[
-    "exception", "class", "signature", "problems", "nodes", "timeout", "memory", "crash"
+    "exception", "class", "signature", "problems", "nodes", "timeout", "memory", "crash", "input"
 ]
 
 
@@ -209,7 +209,8 @@ class PassHalted(IRKitError):
 
 
 class PassFailed(VerificationFailed):
-    """A pass that raised, returned the wrong class or invalid IR, exceeded a limit, or crashed.
+    """A pass that raised, returned the wrong class or invalid IR, exceeded a limit, crashed, or
+    changed its input in place.
 
     ``name``, ``pass_text``, ``phase`` and ``function`` tell where, ``kind`` how; ``before`` is the
     IR it was given; ``after`` is what it returned, if anything; ``attempt`` can run it again;

@@ -14,6 +14,7 @@ import numpy as np
 from irkit.debug import IsolationPolicy, Verdict, check, contracts
 from irkit.transform import Apply, apply_here
 from tests.catalogue.entries import Entry
+from tests.catalogue.third import CLASSES as THIRD, load as third_set
 
 GROUPS = (
     "integers",
@@ -31,7 +32,7 @@ GROUPS = (
 )
 SECOND = ("peepholes", "floats", "nests", "threads", "memory", "models", "conduct", "hard")
 """Classes of the second set."""
-SETS = {"first": GROUPS, "second": SECOND}
+SETS = {"first": GROUPS, "second": SECOND, "third": THIRD}
 MODULES = {"storage": ("storage", "views"), "loops": ("loops", "bodies")}
 """Classes whose entries are in more than one file."""
 SECONDS = 4.0
@@ -64,7 +65,11 @@ def entries(
         if legal is not None and legal is not (side == "legal"):
             continue
         for group in groups:
-            if only in ("", group):
+            if only not in ("", group):
+                continue
+            if group in THIRD:
+                found += third_set(group, legal=side == "legal")
+            else:
                 folder = "second." * (group in SECOND) + side
                 for stem in MODULES.get(group, (group,)):
                     name = f"tests.catalogue.{folder}.{stem}"
@@ -146,7 +151,7 @@ def table(results: list[Result]) -> str:
     """Return a table by class, and the names of the entries that were judged wrongly."""
     head = f"{'class':<11}{'bad':>5}{'found':>7}{'same':>6}{'not known':>11}{'error':>7}"
     lines = [head + f"{'legal':>8}{'alarms':>8}{'not known':>11}{'error':>7}{'seconds':>9}"]
-    for group in (*GROUPS, *SECOND, "all"):
+    for group in (*GROUPS, *SECOND, *THIRD, "all"):
         own = [r for r in results if group in (r.entry.group, "all")]
         if not own:
             continue

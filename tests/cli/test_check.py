@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from click.testing import CliRunner, Result
+from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
 from irkit.cli.verbs import irkit
 from irkit.core import IRKitError
@@ -51,7 +52,7 @@ def call(*args: str) -> Result:
 def test_a_right_pipeline_passes_with_exit_code_0(folder: Path) -> None:
     result = call("check", "scale.irs")
     assert result.exit_code == 0
-    assert "3 same" in result.output
+    assert "3 same; native code: 1 same" in result.output
     assert "differs" not in result.output
 
 
@@ -164,3 +165,83 @@ def test_the_damage_of_a_trace_is_said(verb: str, folder: Path) -> None:
     assert done.exit_code == 0
     assert "note: cut.trace is damaged at byte" in done.stderr
     assert json.loads(done.stdout)["damage"] in done.stderr
+
+
+TWO = """\
+def short(A: f32[4], C: f32[4]):
+    for i in serial(0, 4):
+        C[i] = A[i]
+
+def endless(C: f32[4]):
+    for i in serial(0, 100000000):
+        C[i % 4] = f32(1.0)
+"""
+
+
+def test_what_is_not_known_has_an_exit_code_on_request(folder: Path) -> None:
+    (folder / "two.irs").write_text(TWO)
+    options = ("two.irs", "--no-native", "--schedule", "none")
+    assert call("check", *options).exit_code == 0
+    result = call("check", *options, "--require", "known")
+    assert result.exit_code == 3, result.output
+    result = call("check", *options, "--require", "known", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["ok"]) == (3, False)
+    assert call("check", "scale.irs", "--require", "known").exit_code == 0
+
+
+def test_what_is_wrong_counts_more_than_what_is_not_known(folder: Path) -> None:
+    (folder / "two.irs").write_text(TWO)
+    wrong = ("--pass", "2:shorten_in_a_test:shorten", "--no-native", "--schedule", "none")
+    assert call("check", "two.irs", *wrong, "--require", "known").exit_code == 1
+
+
+MUTATING = '''\
+import msgspec
+from irkit.core import walk
+from irkit.ir import For, PrimFunc
+from irkit.transform import define_pass
+
+
+@define_pass
+def mutate(func: PrimFunc) -> PrimFunc:
+    """Drop the last iteration of each loop, in place."""
+    for loop in walk(func, For):
+        msgspec.structs.force_setattr(loop, "end", loop.end - 1)
+    return func
+'''
+
+
+@pytest.mark.parametrize("isolate", ["--isolate", "--no-isolate"])
+def test_a_pass_that_changes_its_input_in_place_is_named(folder: Path, isolate: str) -> None:
+    (folder / "mutates_in_a_test.py").write_text(MUTATING)
+    options = ("--pass", "1:mutates_in_a_test:mutate", isolate, "--no-crash-dir")
+    result = call("check", "scale.irs", *options)
+    assert result.exit_code == 1
+    assert "'mutate' on 'scale': failed: it changed its input in place" in result.output
+
+
+WRAPPING = """\
+def f(A: f32[32, 32], C: f32[32, 32]):
+    for i in serial(0, 32):
+        for j in serial(0, 32):
+            if j < 30:
+                C[i, j] = A[i, j] + A[i, (j + 3) % 32]
+"""
+
+
+def test_code_generation_is_named_where_it_is_at_fault(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRKIT_CACHE", "0")
+    (folder / "wrapping.irs").write_text(WRAPPING)
+    with without_cure():
+        checked = call("check", "wrapping.irs", "--json")
+        found = call("bisect", "wrapping.irs", "--json")
+    assert (checked.exit_code, found.exit_code) == (1, 1)
+    *passes, code = json.loads(checked.stdout)["forms"][0]["verdicts"]
+    assert {each["status"] for each in passes} == {"same"}
+    assert (code["status"], code["guilty"]) == ("differs", "code generation")
+    assert "code generation (LLVM) is at fault, not a pass" in code["message"]
+    result = json.loads(found.stdout)
+    assert (result["verdict"]["guilty"], result["rewrites"]) == ("code generation", [])
+    assert result["note"].startswith("every pass keeps the meaning")

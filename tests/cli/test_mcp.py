@@ -148,15 +148,23 @@ def test_a_client_asks_over_standard_input(allow_run: bool, files: list[str]) ->
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "PYTHONPATH": paths}
 
-    async def ask() -> tuple[set[str], str]:
+    async def ask() -> tuple[set[str], str, list[Any]]:
         server = StdioServerParameters(command=sys.executable, args=args, env=env)
         async with stdio_client(server) as pipes, ClientSession(*pipes) as session:
             await session.initialize()
             listed = await session.list_tools()
             answer = await session.call_tool("steps", {"trace": "t0"})
-            return {each.name for each in listed.tools}, answer.content[0].text
+            wrong = ({"trace": "t9"}, {"trace": "t0", "page": "first"}, {})
+            errors = [await session.call_tool("steps", each) for each in wrong]
+            assert not answer.is_error
+            return {each.name for each in listed.tools}, answer.content[0].text, errors
 
-    names, answer = asyncio.run(ask())
+    names, answer, errors = asyncio.run(ask())
+    assert [each.is_error for each in errors] == [True] * 3
+    said = [json.loads(each.content[0].text)["error"] for each in errors]
+    assert "expected an id from t0 to t2" in said[0]
+    assert said[1].startswith("wrong arguments of steps: page is 'first': input should be a valid")
+    assert said[2] == "wrong arguments of steps: trace is missing"
     reading = {"traces", "steps", "ir", "difference", "compare", "report"}
     assert names == (reading | {"check", "bisect", "run"} if allow_run else reading)
     assert items(answer)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from irkit.cli import compile
+from irkit.core import IRKitError
+from irkit.frontend.onnx import load_converter
 from irkit.runtime import Model
 from irkit.transform import Registry, Trace
 from tests.cli.command import ROOT, call, compile_model, shell
@@ -221,3 +223,57 @@ def test_control_c_leaves_no_file(folder: Path) -> None:
     assert process.returncode == 130
     assert (out, err.strip()) == ("", "Stopped.")
     assert not [name for name in os.listdir(folder) if "new" in name or "partial" in name]
+
+
+MODULES = {
+    "exits_at_import": "import sys\nsys.exit(0)\n",
+    "raises_at_import": "class Own(BaseException): pass\nraise Own('no')\n",
+    "raises_in_a_pass": """\
+from irkit.ir import PrimFunc
+from irkit.transform import define_pass
+
+
+class Own(BaseException): pass
+
+
+@define_pass
+def made(func: PrimFunc) -> PrimFunc:
+    raise Own("no")
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("exits_at_import", "error: cannot load pass 'exits_at_import:made': SystemExit: 0"),
+        ("raises_at_import", "error: cannot load pass 'raises_at_import:made': Own: no"),
+        ("raises_in_a_pass", "raises_in_a_pass.py:10 raised Own: no"),
+    ],
+)
+def test_a_module_that_ends_the_process_or_raises_anything_is_named(
+    module: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"{module}.py").write_text(MODULES[module])
+    (tmp_path / "copy.irs").write_text("def f(A: f32[4], C: f32[4]):\n    C[0] = A[0]\n")
+    command = [sys.executable, "-m", "irkit", "opt", "copy.irs", "-o", "new.irs"]
+    done = subprocess.run(
+        [*command, "--pass", f"1:{module}:made"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
+    )
+    assert (done.returncode, (tmp_path / "new.irs").exists()) == (2, False)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_converter_whose_module_exits_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "exits_in_a_test.py").write_text(MODULES["exits_at_import"])
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(IRKitError, match="'exits_in_a_test:f' cannot be loaded: SystemExit: 0"):
+        load_converter("exits_in_a_test:f")

@@ -2,12 +2,14 @@
 
 from irkit.core import Node
 from irkit.ir import OPERATIONS, Binary, DType, Hole
+from irkit.ir.traced import Traced
 
 
 def leaves(cls: type[Node]) -> list[type[Node]]:
     """Return the concrete subclasses of a class in ``irkit.ir``.
 
-    Classes of other levels do not count, nor do holes, which only occur in patterns.
+    Classes of other levels do not count, nor do holes and marks, which only occur in patterns and
+    traces.
     """
     found: list[type[Node]] = []
     stack: list[type[Node]] = [cls]
@@ -16,7 +18,7 @@ def leaves(cls: type[Node]) -> list[type[Node]]:
         below = [
             sub
             for sub in each.__subclasses__()
-            if sub.__module__.startswith("irkit.ir.") and sub is not Hole
+            if sub.__module__.startswith("irkit.ir.") and sub not in (Hole, Traced)
         ]
         stack.extend(reversed(below))
         if not below and each is not cls:

@@ -160,10 +160,10 @@ def test_constants_are_compared_by_their_bits() -> None:
     a = Var("a", F32)
     assert rules(a + -0.0) is a
     assert rules(a + 0.0) is None
-    rules = Rules("bools", peephole("true", eq(p, True), p))
+    rules = Rules("bools", peephole("true", eq(p, const(True)), p))
     q = Var("q", BOOL)
-    assert rules(eq(q, True)) is q
-    assert rules(eq(q, False)) is None
+    assert rules(eq(q, const(True))) is q
+    assert rules(eq(q, const(False))) is None
 
 
 def test_guards_and_classes_restrict_what_a_hole_stands_for() -> None:

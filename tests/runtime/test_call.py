@@ -124,6 +124,8 @@ def test_an_output_must_not_share_memory() -> None:
     with pytest.raises(ValueError, match=r"argument 3 \('C'\) .* overlaps argument 2 \('B'\)"):
         FIXED(floats(8), memory[:8], memory[:8])
     FIXED(memory[:8], memory[:8], memory[8:16])
+    FIXED(memory[8:16], memory[8:16], memory[:8])
+    FIXED(memory[:8], memory[16:20].repeat(2), memory[8:16])
     SYMBOLIC(memory[3:3], memory[3:3], memory[3:3])
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from irkit.core import ScheduleError, walk
 from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS
-from irkit.ir import Block, Buffer, For, PrimFunc, as_int, interpret, parse
+from irkit.ir import Block, Buffer, For, PrimFunc, evaluate, interpret, parse, shape_vars
 from irkit.phases import build
 from irkit.schedule import BlockRef, LoopRef, Schedule, ScheduleTrace
 from tests.draws import few_or_all
@@ -42,9 +42,34 @@ SUMS = """def f(A: f32[6, 5, 4], B: f32[6], C: f32[6], D: f32[1]):
             D[0] = D[0] * f32(2.0) + C[vi]
 """
 
+EMPTY = """def f(N: f32[n], A: f32[n + 16, n + 16], B: f32[n + 16, n + 16], C: f32[n + 16]):
+    for i in serial(0, n - 4):
+        for j in serial(0, n - 4):
+            with block("B"):
+                v = axis.spatial(n - 4, i)
+                w = axis.spatial(n - 4, j)
+                B[v, w] = A[w, v] * f32(2.0) + f32(1.0)
+    for i in serial(0, (n - 3) // 2):
+        for k in serial(0, n - 4):
+            with block("C"):
+                v = axis.spatial((n - 3) // 2, i)
+                k0 = axis.reduce(n - 4, k)
+                with init():
+                    C[v] = f32(0.0)
+                C[v] = C[v] + B[v, k0]
+    for i in serial(1, n - 4):
+        for j in serial(0, min(n, 5) - 4):
+            with block("A"):
+                v = axis.spatial(n, i)
+                w = axis.spatial(min(n, 5) - 4, j)
+                A[v, w] = B[v, w] + f32(3.0)
+"""
+"""Every loop is empty, or ends before it begins, for small ``n``."""
+
 FUNCS: dict[str, PrimFunc] = {
     "halo": parse(BLOCK_PROGRAMS["HALO"].strip() + "\n"),
     "sums": parse(SUMS),
+    "empty": parse(EMPTY),
     "chain": chain(9),
     "matmul": matmul_relu(5, 6, 4),
 }
@@ -92,15 +117,23 @@ def step(sch: Schedule, what: str, at: list[int]) -> None:
 
 def assert_native(func: PrimFunc, scheduled: PrimFunc) -> None:
     """Compare a scheduled function after all passes with the original function."""
-    rng = np.random.default_rng(0)
+    kernel = build(scheduled)
+    for size in (9, 2) if shape_vars(func) else (0,):
+        assert_native_at(func, kernel, size)
+
+
+def assert_native_at(func: PrimFunc, kernel: Any, size: int) -> None:
+    rng, sizes = np.random.default_rng(0), dict.fromkeys(shape_vars(func), size)
     arrays: list[Any] = []
     for param in func.params:
-        shape = [as_int(dim) or 0 for dim in param.shape] if isinstance(param, Buffer) else None
-        whole = np.int64(3) if shape is None else rng.integers(-3, 4, shape).astype(np.float32)
-        arrays.append(whole)
+        if isinstance(param, Buffer):
+            shape = [int(evaluate(dim, sizes)) for dim in param.shape]
+            arrays.append(rng.integers(-3, 4, shape).astype(np.float32))
+        else:
+            arrays.append(np.int64(3))
     expected, found = [copy(each) for each in arrays], [copy(each) for each in arrays]
     interpret(func, *expected)
-    build(scheduled)(*found)
+    kernel(*found)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

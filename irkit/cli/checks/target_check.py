@@ -43,9 +43,10 @@ def check_targets(
     *,
     contract: bool,
     as_json: bool,
+    unknown: int = 0,
 ) -> int:
     """Compare a program on targets, each with the one before it; print what was found, and return
-    the exit code.
+    the exit code: ``unknown`` if something is not known, and nothing is wrong.
 
     Raises: IRKitError for a target that nothing here runs, or if what runs it is not installed.
     """
@@ -62,16 +63,17 @@ def check_targets(
                 found += [(form, verdict) for verdict in comparisons.verdicts(run)]
     wrong = any(each.is_wrong for _, each in found)
     tried = any(each.status != "not known" for _, each in found)
-    ok = tried and not wrong
+    left_open = any(each.status == "not known" for _, each in found)
+    code = 1 if wrong or not tried else unknown if left_open else 0
     if as_json:
         results: list[TargetJson] = [target_json(form, each) for form, each in found]
-        echo_json(check_json(ok, program.damage, targets=results))
-        return int(not ok)
+        echo_json(check_json(code == 0, program.damage, targets=results))
+        return code
     console().print(target_table(each for _, each in found))
     for form, each in found:
         if each.is_wrong:
             click.echo(f"{each}\n  of the loops {form}")
-    return int(not ok)
+    return code
 
 
 def _installed(executor: TargetExecutor) -> TargetExecutor:

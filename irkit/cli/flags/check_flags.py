@@ -47,8 +47,8 @@ _OPTIONS: tuple[Option, ...] = (
     click.option(
         "--native/--no-native",
         default=None,
-        help="Always or never run every stage as native code too.  [default: only what would take "
-        "the interpreter too long]",
+        help="Compile every stage, or none, as irkit.build does, and compare what its code "
+        "computes with the interpreter.  [default: the last stage of each function]",
     ),
     SCHEDULE,
     SHAPE,
@@ -140,6 +140,7 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
             "seed": self.seed,
             "samples": self.samples,
             "native": self.native,
+            "code": True,
         }
 
 

@@ -96,7 +96,9 @@ class VerdictJson(msgspec.Struct, frozen=True):
     how: str
     tried: str
     order: str
+    branches: int
     unproved: str
+    guilty: str
     error: ErrorJson
 
 
@@ -260,7 +262,9 @@ def verdict_json(each: Verdict) -> VerdictJson:
         how=each.how,
         tried=each.tried,
         order=each.order,
+        branches=each.branches,
         unproved=each.unproved,
+        guilty=each.guilty,
         error=_error(each.error, each.buffer),
     )
 

@@ -3,7 +3,8 @@
 A kernel is ``int32_t name(...)``. It takes a pointer for each buffer and a value for each scalar,
 in the order of the parameters, then an ``int64_t`` for each variable of ``shape_vars``, then the
 record of the call if it needs one. A 16-bit float is passed as its bits. The kernel returns 0, the
-number of the assertion that failed (from 1, in text order), or -1 if memory ran out.
+number of the assertion that failed (from 1, in text order), -1 if memory ran out, or -32768 if a
+size would wrap around.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from irkit.codegen.c.kept_loads import note_kept
 from irkit.codegen.c.memory_access import element_pointer, from_memory
 from irkit.codegen.c.operations.conversions import convert
 from irkit.codegen.c.parallel_regions import POOL
-from irkit.codegen.c.statements import write
+from irkit.codegen.c.statements import fail_unless, write
 from irkit.codegen.c.types import identifier, memory_type
 from irkit.codegen.c.writer import (
     ATOM,
@@ -24,10 +25,12 @@ from irkit.codegen.c.writer import (
     SourceText,
     without_unused,
 )
+from irkit.codegen.llvm.builder.exits import BAD_SIZE
 from irkit.codegen.llvm.module.stub import written_buffers
 from irkit.codegen.llvm.statements.assertion_record import record_size
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion, walk
-from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars, size_guard
 from irkit.ir.math import with_wide_floats
 from irkit.ir.threads import split_threads
 
@@ -38,7 +41,8 @@ HEADER = """\
  * Build:  cc {flags} -c {file}
  *         with -march=native for the vectors of this machine, -fopenmp for parallel loops, and -lm
  *         when linking. Without -ffp-contract=off results may differ in the last place.
- * Use:    each function returns 0, the number of the assertion that failed, or -1 without memory.
+ * Use:    each function returns 0, the number of the assertion that failed, -1 without memory, or
+ *         -32768 for sizes that 64 bits do not hold.
  *         Pointers must not overlap where something is written.
  */
 """
@@ -148,6 +152,7 @@ def _written(
             if isinstance(param, Buffer):
                 writer.alignment.begins(param, max(param.dtype.bytes, param.align))
     writer.names(name)
+    writer.wrapping = wrapping_loops(func)
     attrs = dict(func.attrs)
     writer.noalias = attrs.get("noalias") is not False
     writer.contracts = attrs.get("contract") is not False and not source.dialect.has_threads
@@ -156,6 +161,10 @@ def _written(
     writer.failures = {id(node): place + 1 for place, node in enumerate(failing)}
     writer.written = {id(buffer) for buffer in written_buffers(func)}
     params = writer.declared_params = _parameters(writer, func)
+    guard = None if source.dialect.has_threads else size_guard(func)
+    if guard is not None:
+        writer.allocations = guard.allocations
+        fail_unless(writer, guard.condition, BAD_SIZE)
     for param in func.params:
         if isinstance(param, Buffer):
             place = writer.places[id(param)]

@@ -29,6 +29,7 @@ from irkit.codegen.c.writer import (
     used,
     without_unused,
 )
+from irkit.codegen.llvm.builder.exits import BAD_SIZE, OUT_OF_MEMORY
 from irkit.codegen.llvm.parallel.parallel_loops import least_work
 from irkit.codegen.llvm.statements.buffers import STACK_ARRAY, STACK_TOTAL
 from irkit.codegen.warp_barrier import WarpBarrier
@@ -54,7 +55,13 @@ from irkit.ir import (
     strided_count,
 )
 
-OUT_OF_MEMORY = -1
+
+def fail_unless(writer: FunctionWriter, cond: Expr, status: int) -> None:
+    """Leave the function with a status if a condition on sizes does not hold."""
+    contracts, writer.contracts = writer.contracts, False
+    holds = _value(writer, cond)
+    writer.contracts = contracts
+    writer.fail(f"!{holds.within(UNARY)}", status)
 
 
 def write(writer: FunctionWriter, stmt: Stmt) -> None:
@@ -128,7 +135,9 @@ def _for(writer: FunctionWriter, node: For) -> None:
             # Without OpenMP nothing else may use what the clause does.
             for statement in used(writer.lines[before:]):
                 writer.line(statement)
-            writer.lines += ["#ifdef _OPENMP", directive, "#endif"]
+            writer.lines += ["#ifdef _OPENMP", directive, *writer.hint(node, "#elif"), "#endif"]
+    else:
+        writer.lines += writer.hint(node)
     head = f"for ({kind} {name} = {begin.text}; {name} < {end.within(ATOM)}; ++{name})"
     with writer.block(head):
         write(writer, node.body)
@@ -140,8 +149,10 @@ def _region(writer: FunctionWriter, node: For, begin: Code, end: Code, name: str
     worth, kind = _condition(writer, node), value_type(node.var.dtype)
     first, last = writer.name(f"{name}_first"), writer.name(f"{name}_last")
     head = f"for ({kind} {name} = ({kind}){first}; {name} < ({kind}){last}; ++{name})"
-    with _function_of_its_own(writer) as begun, captured(writer) as lines, writer.block(head):
-        write(writer, node.body)
+    with _function_of_its_own(writer) as begun, captured(writer) as lines:
+        writer.lines += writer.hint(node)
+        with writer.block(head):
+            write(writer, node.body)
     kept, _ = without_unused(lines)
     failed = writer.name("failed") if begun.fails else ""
     call = declare_region(writer, kept, first, last, begun, failed)
@@ -265,6 +276,8 @@ def _allocate(writer: FunctionWriter, node: Allocate) -> None:
         return
     buffer = node.buffer
     with writer.block(""):
+        if id(buffer) in writer.allocations:
+            fail_unless(writer, writer.allocations[id(buffer)], BAD_SIZE)
         size = constant_size(buffer)
         rules = memory_scope(buffer.scope)
         if rules is None:

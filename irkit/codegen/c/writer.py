@@ -11,7 +11,7 @@ from irkit.codegen.alignment import Alignment
 from irkit.codegen.c.types import element_type, identifier, lane, padded, value_type
 from irkit.codegen.dialect import C11, Dialect, Space
 from irkit.core import IRKitError, Target, UniqueNames
-from irkit.ir import Buffer, DType, Expr, PrimFunc, Stmt, Var
+from irkit.ir import Buffer, DType, Expr, For, PrimFunc, Stmt, Var
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 DECLARATION = re.compile(
@@ -128,7 +128,8 @@ class FunctionWriter:
     far if the launch asks for it. ``comparisons`` has, for bool vectors by
     name, the comparison that each is: the name of integers as wide as what is compared, and their
     bits. ``registers`` are the variables in place of an array, by their first elements; ``kept``
-    those that stay in a register once they are read.
+    those that stay in a register once they are read. ``wrapping`` has loops that Clang must not
+    vectorise.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -148,6 +149,7 @@ class FunctionWriter:
         self.failures: dict[int, int] = {}
         self.written: set[int] = set()
         self.heap: list[str] = []
+        self.allocations: Mapping[int, Expr] = {}
         self.open = 0
         self.jumps = False
         self.exits = 0
@@ -162,6 +164,15 @@ class FunctionWriter:
         self.block_memory: list[str] = []
         self.shared_end: int | None = None
         self.alignment: Alignment | None = None  # Where a language reads wide vectors apart.
+        self.wrapping: Mapping[Var, tuple[int, ...]] = {}
+
+    def hint(self, node: For, test: str = "#if") -> list[str]:
+        """Return the lines before a loop that Clang must not vectorise; none for others. After
+        OpenMP's directive, which allows no hint, they are the other branch: without "#endif"."""
+        if node.var not in self.wrapping:
+            return []
+        end = ["#endif"] if test == "#if" else []
+        return [f"{test} defined(__clang__)", "#pragma clang loop vectorize(disable)", *end]
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)

@@ -63,7 +63,8 @@ def shared_bytes(launch: Launch) -> int:
         dims = constant_dims_of(buffer.shape)
         if dims is None:
             raise IRKitError(
-                f"shared buffer {buffer.name!r} of {launch.kernel.name!r} must have constant size",
+                f"buffer {buffer.name!r} of {launch.kernel.name!r}, which the threads of a block "
+                "share, must have constant size",
                 hint="Give its tile constant extents.",
                 span=buffer.span or launch.span,
             )

@@ -2,15 +2,17 @@
 
 Each outermost nest of thread loops is a kernel; its blocks are the iterations of the loops over
 ``blockIdx``, its threads those over ``threadIdx``. Views, variables and shared memory around a nest
-belong to the kernel, so the host knows whole buffers only.
+belong to the kernel, so the host knows whole buffers only. Memory of each thread moves into the
+loops over threads, and memory of each block into scope "shared".
 """
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Union, cast
 
 import msgspec
 
 from irkit.codegen.c.types import identifier
+from irkit.codegen.device.block_memory import with_block_memory
 from irkit.core import (
     IRKitError,
     Node,
@@ -44,7 +46,7 @@ from irkit.ir import (
     shape_vars,
 )
 from irkit.ir.arith import simplify
-from irkit.ir.threads import extent_of, is_block_loop
+from irkit.ir.threads import extent_of, is_block_loop, with_own_memory
 
 AXES = ("x", "y", "z")
 Dims = tuple[Expr, Expr, Expr]
@@ -134,7 +136,8 @@ def device_program(func: PrimFunc) -> DeviceProgram:
             hint='Bind loops of its schedule: s.bind(i, "blockIdx.x"), s.bind(j, "threadIdx.x").',
             span=func.span,
         )
-    return DeviceProgram(func, _Splitter(func).steps(func.body, ()))
+    body = with_own_memory(func.body, lambda loop: loop.kind == "thread", scope="global")
+    return DeviceProgram(func, _Splitter(func).steps(body, ()))
 
 
 class _Splitter:
@@ -217,6 +220,7 @@ class _Splitter:
                 )
 
     def _launch(self, nest: For, around: tuple[Let | View | Allocate, ...]) -> Launch:
+        nest = cast(For, with_block_memory(nest))
         name = identifier(f"{self.func.name}_kernel{self.count or ''}")
         self.count += 1
         loops = self._chain(nest)

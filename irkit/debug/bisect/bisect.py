@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from numpy.typing import ArrayLike
 
+from irkit.core import IRModule
 from irkit.debug.bisect.culprit import Culprit
 from irkit.debug.bisect.rewrite_search import RewriteSearch
 from irkit.debug.check.check import verdicts
@@ -42,7 +43,8 @@ def no_progress(verdict: Verdict) -> None:
 class GuiltyStep(msgspec.Struct, frozen=True):
     """The first step that breaks a program: its verdict, and the IR before and after it.
 
-    ``p`` is its pass and ``pipeline`` that of the pass; both are None for a step of a schedule.
+    ``p`` is its pass and ``pipeline`` that of the pass; both are None for a step of a schedule. If
+    the native code of a stage is wrong, ``before`` and ``after`` are the stage, and ``p`` is None.
     ``original`` is the loop function before all steps, if the step is about one.
     """
 
@@ -84,13 +86,16 @@ def find_guilty_step(
     if verdict is None:
         return None
     at = known.get(verdict.index)
+    stages = (pipelines,) if isinstance(pipelines, Pipeline) else pipelines
+    original = originals.get(verdict.function)
+    original = original if isinstance(original, PrimFunc) else None
+    if verdict.in_code and at is not None:
+        stage = _function_in(at.after, verdict.function)
+        return GuiltyStep(verdict, stage, stage, pipeline=stages[-1], original=original)
     before, after = _before_and_after(raised[0] if at is None else at)
     if verdict.phase == SCHEDULE:
         return GuiltyStep(verdict, before, after)
-    stages = (pipelines,) if isinstance(pipelines, Pipeline) else pipelines
     pipeline, p = _pass_at(stages, verdict)
-    original = originals.get(verdict.function)
-    original = original if isinstance(original, PrimFunc) else None
     return GuiltyStep(verdict, before, after, p, pipeline, original)
 
 
@@ -103,6 +108,7 @@ def bisect(
     seed: int = 0,
     samples: int = 4,
     native: bool | None = None,
+    code: bool = False,
     apply: Apply = apply_here,
     failed: Callable[[PassFailed], object] | None = None,
     schedule: ScheduleGiven = NO_SCHEDULE,
@@ -117,7 +123,7 @@ def bisect(
     ``progress`` is called with each verdict. The other options are those of :func:`check`. Returns
     None if every step keeps the meaning.
     """
-    options = CheckOptions(inputs or {}, dims or {}, seed, samples, native)
+    options = CheckOptions(inputs or {}, dims or {}, seed, samples, native, code)
     trace = schedule_given(ir, schedule)
     found = find_guilty_step(
         pipelines, ir, options, apply=apply, failed=failed, schedule=trace, progress=progress
@@ -134,6 +140,8 @@ def culprit_of(
 ) -> Culprit:
     """Return the rewrites that break a program, or the step of the schedule."""
     verdict, before, after = found.verdict, found.before, found.after
+    if verdict.in_code:
+        return Culprit(verdict, None, before, note=_NO_PASS)
     if found.pipeline is None or found.p is None:
         traced = step_of(schedule, verdict.pass_text)
         bad = after if isinstance(after, PrimFunc) else None
@@ -141,6 +149,13 @@ def culprit_of(
     facts = _facts_after(found.pipeline, found.p, verdict.phase)
     level = found.pipeline.level
     return RewriteSearch(level, facts, found.p, before, verdict, options, apply).culprit()
+
+
+_NO_PASS = "every pass keeps the meaning: the fault is in what makes code of the last stage"
+
+
+def _function_in(ir: IR, name: str) -> IR:
+    return ir[name] if isinstance(ir, IRModule) else ir
 
 
 def first_wrong(found: Iterable[Verdict], progress: Progress = no_progress) -> Verdict | None:

@@ -16,13 +16,14 @@ MAX_LINES = 60
 class Culprit(msgspec.Struct, frozen=True):
     """The pass that breaks a program and the rewrites to blame, or the schedule step.
 
-    ``run`` is the pass or step, ``before`` its input; ``good`` and ``bad`` are its results without
-    and with the guilty rewrites (``bad`` is None if there was no result). Without ``rewrites``,
-    ``note`` gives the reason. ``of`` counts all rewrites of the pass.
+    ``run`` is the pass or step, None if code generation is at fault, and ``before`` its input;
+    ``good`` and ``bad`` are its results without and with the guilty rewrites (``bad`` is None if
+    there was no result). Without ``rewrites``, ``note`` gives the reason. ``of`` counts all
+    rewrites of the pass.
     """
 
     verdict: Verdict
-    run: AnyPass | TraceStep
+    run: AnyPass | TraceStep | None
     before: IR
     rewrites: tuple[Application, ...] = ()
     of: int = 0
@@ -32,10 +33,10 @@ class Culprit(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         lines = [str(self.verdict)]
-        if not isinstance(self.run, TraceStep):
+        if isinstance(self.run, TraceStep):
+            lines += [f"  the step is from {self.run.where}"] if self.run.where else []
+        elif self.run is not None:
             lines.append(f"  the pass is {self.run.origin}")
-        elif self.run.where:
-            lines.append(f"  the step is from {self.run.where}")
         lines += [f"  {self.note}"] if self.note else []
         for each in self.rewrites:
             span = each.span

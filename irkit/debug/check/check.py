@@ -10,12 +10,16 @@ from typing import Any
 import msgspec
 from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError, IRModule
+from irkit.core import Function, IRKitError, IRModule, count_nodes
+from irkit.debug.check.code_check import code_not_tried, code_verdict
+from irkit.debug.check.difference import Difference
 from irkit.debug.check.graphs.graph_subject import GraphSubject, graph_of
 from irkit.debug.check.graphs.packed_constants import packed_problems
+from irkit.debug.check.kept_attributes import broken_attribute
 from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
+from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import MAX_STEPS
@@ -24,6 +28,9 @@ from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import LOOP_LEVEL, PrimFunc
 from irkit.proof import Prover
 from irkit.transform import IR, PassFailed, Step
+
+MOST_NODES = 60_000
+"""Nodes of kernels of a model whose native code is checked, in all."""
 
 
 def check(
@@ -34,17 +41,20 @@ def check(
     seed: int = 0,
     samples: int = 4,
     native: bool | None = None,
+    code: bool = False,
     prove: bool = False,
     max_steps: int = MAX_STEPS,
     together: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Return a verdict on every step of a trace, or of steps as a pipeline yields them.
+    """Return a verdict on every step of a trace, or of steps as a pipeline yields them; then those
+    on native code that are asked for.
 
     ``inputs`` are arrays by the names of parameters; without them, ``samples`` sets are made from
-    ``seed``. ``dims`` fixes symbolic dimensions by name. ``native`` True runs every stage as native
-    code too, False runs none, None only what takes more than ``max_steps`` to interpret.
-    ``together`` is that of :class:`CheckOptions`. ``prove`` looks for a proof of each step of a
-    loop function; where there is one, the basis of the verdict is "proved".
+    ``seed``. ``dims`` fixes symbolic dimensions by name. ``code`` also compiles the last stage of
+    each function as :func:`irkit.build` does, runs it in a child, and compares it with the
+    interpreter; ``native`` True does so with every stage, False with none. ``together`` is that of
+    :class:`CheckOptions`. ``prove`` looks for a proof of each step of a loop function; where there
+    is one, the basis of the verdict is "proved".
 
     Raises: IRKitError if ``prove`` needs z3, which is not installed.
     """
@@ -54,6 +64,7 @@ def check(
         seed,
         samples,
         native,
+        code,
         max_steps=max_steps,
         together=together,
         prove=prove,
@@ -76,6 +87,7 @@ def verdicts(
     own = NativeWorker(options.seconds)
     prover = require_prover() if options.prove else None
     subjects = _Subjects(worker if worker is not None else own, prover)
+    code = _CodeChecks(subjects, options)
     count = 0
     try:
         for group in _groups(steps, options):
@@ -84,9 +96,12 @@ def verdicts(
                 subjects.of(stages[0], options).settle(stages)
             for step in group:
                 count = step.index + 1
-                yield from _check_step(step, subjects, options)
+                yield from _check_step(step, subjects, options, code)
+                code.follow(step)
             if options.together and stages:
+                yield from code.of_last(stages[0].name)
                 subjects.pop(stages[0].name, None)  # Its outcomes take memory.
+        yield from code.of_all()
     except PassFailed as error:
         if failed is not None:
             failed(error)
@@ -140,8 +155,8 @@ def _check_names(options: CheckOptions, known: set[str]) -> None:
             raise IRKitError(f"there is no parameter or dimension {name!r}; there are: {listed}")
 
 
-def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Iterator[Verdict]:
-    blank = Verdict(
+def _blank(step: Step) -> Verdict:
+    return Verdict(
         step.index,
         step.function,
         step.phase,
@@ -151,13 +166,17 @@ def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Ite
         step.changed,
         level=step.level.name,
     )
+
+
+def _check_step(
+    step: Step, subjects: "_Subjects", options: CheckOptions, code: "_CodeChecks"
+) -> Iterator[Verdict]:
+    blank = _blank(step)
     if not step.changed:
         yield blank
         return
     pairs = list(_changed_functions(step.before, step.after))
-    broken = ""
-    if isinstance(step.before, IRModule) and isinstance(step.after, IRModule):
-        broken = broken_promise(step.before, step.after)
+    broken = _broken(step)
     if broken:
         yield msgspec.structs.replace(blank, status="failed", message=broken)
         return
@@ -165,11 +184,25 @@ def _check_step(step: Step, subjects: "_Subjects", options: CheckOptions) -> Ite
         yield msgspec.structs.replace(blank, **_check_graph(step, options, subjects.worker))
     for before, after in pairs:
         subject = subjects.of(before, options)
-        yield from subject.check_native(blank)
+        yield from code.of_stage(blank, before)
         made = subject.verdict(blank, before, after, changes_rounding=step.changes_rounding)
         if subjects.prover is not None:
             made = with_proof(made, subject, before, after, subjects.prover)
+        made = subjects.as_consequence(made, before, after)
         yield made
+        if made.ok:
+            yield from code.of_stage(blank, after)
+
+
+def _broken(step: Step) -> str:
+    """Return what a step changed that is no value, and that it must keep."""
+    match step.before, step.after:
+        case IRModule() as before, IRModule() as after:
+            return broken_promise(before, after)
+        case Function() as before, Function() as after:
+            return broken_attribute(before, after, scheduling=step.phase == SCHEDULE)
+        case _:
+            return ""
 
 
 def _check_graph(step: Step, options: CheckOptions, worker: NativeWorker) -> dict[str, Any]:
@@ -199,6 +232,74 @@ def _changed_functions(before: IR, after: IR) -> Iterator[tuple[PrimFunc, PrimFu
                 yield func, other
 
 
+class _CodeChecks:
+    """Checks of the native code of functions: of their last stages, or of every one.
+
+    What was checked has one row at the end, or one at the stage whose code is wrong.
+    """
+
+    def __init__(self, subjects: "_Subjects", options: CheckOptions) -> None:
+        self.subjects, self.options = subjects, options
+        self.last: dict[str, tuple[Verdict, PrimFunc]] = {}
+        self.checked: dict[int, PrimFunc] = {}
+        self.wrong: set[str] = set()
+        self.nodes_left = MOST_NODES if options.together else None
+
+    def follow(self, step: Step) -> None:
+        """Note the functions as they are after a step."""
+        if self.options.compiled == "none":
+            return
+        gone = _loop_functions(step.before).keys() - _loop_functions(step.after).keys()
+        for name in gone:
+            self.last.pop(name, None)
+        for name, func in _loop_functions(step.after).items():
+            self.last[name] = _blank(step), func
+
+    def of_stage(self, blank: Verdict, func: PrimFunc) -> Iterator[Verdict]:
+        """Check a stage, if every stage is to be, and yield a verdict if it is wrong."""
+        if self.options.compiled != "every" or id(func) in self.checked or func.name in self.wrong:
+            return
+        made = code_verdict(self.subjects.of(func, self.options), func, blank)
+        self.checked[id(func)] = func
+        if made.is_wrong:
+            self.wrong.add(func.name)
+            yield made
+
+    def of_last(self, name: str) -> Iterator[Verdict]:
+        """Yield the verdict on the last stage of a function, unless its code was wrong before."""
+        blank, func = self.last.pop(name, (None, None))
+        if blank is None or func is None or name in self.wrong:
+            return
+        skipped = self._why_skipped(func)
+        if skipped:
+            yield code_not_tried(blank, func, skipped)
+        else:
+            yield code_verdict(self.subjects.of(func, self.options), func, blank)
+
+    def _why_skipped(self, func: PrimFunc) -> str:
+        """Return why the kernel of a model is not compiled, or an empty string."""
+        if self.nodes_left is None or self.options.compiled == "every":
+            return ""
+        nodes = count_nodes(func)
+        if nodes > self.nodes_left:
+            return (
+                f"not looked at: its last stage has {nodes:,} nodes, and of {MOST_NODES:,} that a "
+                f"check of a model compiles {self.nodes_left:,} are left; --native compiles all"
+            )
+        self.nodes_left -= nodes
+        return ""
+
+    def of_all(self) -> Iterator[Verdict]:
+        """Yield the verdicts on the last stages of all functions that are left."""
+        for name in list(self.last):
+            yield from self.of_last(name)
+
+
+def _loop_functions(ir: IR) -> dict[str, PrimFunc]:
+    functions = ir.functions.values() if isinstance(ir, IRModule) else (ir,)
+    return {func.name: func for func in functions if isinstance(func, PrimFunc)}
+
+
 class _Subjects(dict[str, Subject]):
     """The functions seen so far, the child process that runs their untrusted native code, and what
     was proved.
@@ -211,6 +312,7 @@ class _Subjects(dict[str, Subject]):
         super().__init__()
         self.worker, self.prover = worker, prover
         self.names: set[str] = set()
+        self.first_wrong: dict[str, Verdict] = {}
 
     def of(self, func: PrimFunc, options: CheckOptions) -> Subject:
         """Return the subject of a function; one that is new is prepared."""
@@ -218,3 +320,19 @@ class _Subjects(dict[str, Subject]):
             self.names |= input_names(func)
             self[func.name] = Subject(func, options, self.worker)
         return self[func.name]
+
+    def as_consequence(self, made: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
+        """Return a verdict; one that only carries on what an earlier step of the function broke is
+        "not known", and names that step."""
+        first = self.first_wrong.get(before.name)
+        if first is None:
+            if made.is_wrong:
+                self.first_wrong[before.name] = made
+            return made
+        if made.ok or not self[before.name].carries_on(made, before, after):
+            return made
+        why = f": {made.message}" if made.message else ""
+        message = f"follows from '{first.pass_text}' of {first.phase_text}{why}"
+        return msgspec.structs.replace(
+            made, status="not known", message=message, error=Difference(), buffer="", stopped=False
+        )

@@ -1,17 +1,15 @@
 """Comparison of a function before and after a step, on one set of inputs after the other."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from itertools import product
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from irkit.core import any_node, rewrite
 from irkit.debug.check.difference import Difference, compare, identical, is_float, same_bits
+from irkit.debug.check.permitted_values import PermittedValues
 from irkit.debug.execution.executors import CallOutcome, OutcomeCache
 from irkit.debug.execution.inputs import Array
-from irkit.ir import Add, Buffer, Expr, Max, Min, Neg, PrimFunc, StepLimit, const
+from irkit.ir import Buffer, PrimFunc, StepLimit
 
 
 class _Start(Protocol):
@@ -23,8 +21,8 @@ class _Start(Protocol):
 class Comparison:
     """One step of a function, run by one executor.
 
-    Results are compared bit by bit; NaN equals NaN, and signs of zeros that come from ``min`` and
-    ``max``, before or after, do not matter. Other bits are right only if the step declares that it
+    Results are compared bit by bit; NaN equals NaN. They must be what the function before may
+    compute (``permitted_values``). Other bits are right only if the step declares that it
     ``changes_rounding``, and only within the bound of the original function.
     """
 
@@ -39,7 +37,7 @@ class Comparison:
         self.subject, self.runs = subject, runs
         self.before, self.after = before, after
         self.changes_rounding = changes_rounding
-        self._zeros: tuple[list[PrimFunc], list[PrimFunc]] | None = None
+        self.permitted = PermittedValues(before, after, runs)
 
     def on(self, number: int) -> dict[str, object]:
         """Return fields of a verdict for the inputs of a number."""
@@ -60,21 +58,13 @@ class Comparison:
             return {"status": status, "message": found.error, "stopped": found.stopped}
         pairs = zip(expected.arrays, found.arrays, strict=True)
         if all(identical(a, b) for a, b in pairs):
-            return {"status": "same"}
-        wanted = self._with_zeros_of(number, expected.arrays, found.arrays)
+            exceeded = "" if self.changes_rounding else self.permitted.exceeded(number)
+            return {"status": "failed", "message": exceeded} if exceeded else {"status": "same"}
+        wanted = self.permitted.of(number, found.arrays)
         apart = difference_of(self.before, wanted, found.arrays, [None] * len(wanted))
         if apart["status"] == "same" or not self.changes_rounding:
             return apart
         return self._rounded(number, found)
-
-    def _with_zeros_of(
-        self, number: int, expected: Sequence[Array], found: Sequence[Array]
-    ) -> list[Array]:
-        if self._zeros is None:
-            self._zeros = with_other_zeros(self.before), with_other_zeros(self.after)
-        wanted = _outcomes(self._zeros[0], self.runs, number)
-        got = _outcomes(self._zeros[1], self.runs, number)
-        return _reconciled([expected, *wanted], [found, *got])
 
     def _rounded(self, number: int, found: CallOutcome) -> dict[str, object]:
         """Compare with the original function, each element within its bound. Where a bound says
@@ -100,39 +90,6 @@ class Comparison:
             message = f"rounding can explain any value of {unknown!r} on these inputs"
             return {"status": "not known", "message": message}
         return result | {"status": "rounds differently"}
-
-
-def with_equal_zeros(
-    func: PrimFunc, number: int, expected: OutcomeCache, found: OutcomeCache
-) -> list[Array]:
-    """Return what one executor makes of a function, with elements of what another one does that
-    differ only because ``min`` or ``max`` may give either zero."""
-    zeros = with_other_zeros(func)
-    wanted = [expected.outcome(func, number).arrays, *_outcomes(zeros, expected, number)]
-    return _reconciled(
-        wanted, [found.outcome(func, number).arrays, *_outcomes(zeros, found, number)]
-    )
-
-
-def _outcomes(
-    funcs: Sequence[PrimFunc], runs: OutcomeCache, number: int
-) -> Iterator[Sequence[Array]]:
-    for func in funcs:
-        with suppress(StepLimit):
-            outcome = runs.executor.run(func, runs.inputs[number].copied())
-            if not outcome.error:
-                yield outcome.arrays
-
-
-def _reconciled(wanted: Sequence[Sequence[Array]], got: Sequence[Sequence[Array]]) -> list[Array]:
-    """Return the first of the wanted results, with those elements of the first result that any
-    choice of zeros on both sides makes equal."""
-    made = [array.copy() for array in wanted[0]]
-    for one, other in product(wanted, got):
-        for array, a, b, own in zip(made, one, other, got[0], strict=True):
-            same = same_bits(a, b) if is_float(a) else np.asarray(a == b)
-            array[same] = own[same]
-    return made
 
 
 def _differ(a: Array, b: Array) -> Array:
@@ -168,25 +125,3 @@ def difference_of(
 
 def _buffers(func: PrimFunc) -> list[Buffer]:
     return [param for param in func.params if isinstance(param, Buffer)]
-
-
-def with_other_zeros(func: PrimFunc) -> list[PrimFunc]:
-    """Return the function with every zero from ``min`` and ``max`` positive, and with every such
-    zero negative; nothing if it has none."""
-
-    def extremum_of_floats(node: Expr) -> bool:
-        return isinstance(node, (Min, Max)) and node.dtype.is_float
-
-    if not any_node(func, Expr, extremum_of_floats):
-        return []
-
-    def positive(node: Expr) -> Expr | None:
-        return Add(node, const(0.0, node.dtype), node.dtype) if extremum_of_floats(node) else None
-
-    def negative(node: Expr) -> Expr | None:
-        if not extremum_of_floats(node):
-            return None
-        added = Add(Neg(node, node.dtype), const(0.0, node.dtype), node.dtype)
-        return Neg(added, node.dtype)
-
-    return [rewrite(func, positive, on=Expr), rewrite(func, negative, on=Expr)]

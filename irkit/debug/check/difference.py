@@ -29,6 +29,11 @@ def identical(expected: Array, found: Array) -> bool:
     return bool(np.all(same_bits(expected, found)))
 
 
+def same_values(expected: Array, found: Array) -> Array:
+    """Return where two arrays hold the same values, as :func:`identical` compares them."""
+    return same_bits(expected, found) if is_float(expected) else np.asarray(expected == found)
+
+
 def is_float(array: Array) -> bool:
     """Return True if an array holds floats; NumPy does not count bf16 among them."""
     return array.dtype.kind == "f" or array.dtype.name == "bfloat16"

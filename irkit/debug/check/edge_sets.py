@@ -6,8 +6,10 @@ from itertools import islice
 import numpy as np
 
 from irkit.core import walk
+from irkit.debug.check.assertion_search import AssertionSearch
 from irkit.debug.check.difference import identical
 from irkit.debug.check.options import CheckOptions
+from irkit.debug.execution.decisions import decisions
 from irkit.debug.execution.edge_inputs import EdgeInputs
 from irkit.debug.execution.edge_sizes import size_conditions
 from irkit.debug.execution.edge_values import edges_of, index_types
@@ -25,6 +27,9 @@ LARGEST_SHARE = 4
 """A single set may take no more than this part of the steps, if sets take unlike many."""
 LONGEST_STEPS = 500_000
 """Steps of a set that is as long as the limits of a narrow type ask for."""
+ODD_STEPS = 14_000
+"""Steps of sets with an odd element in each row, for each step that brings constants: sets of small
+functions, and few of large ones, whose arrays hold many rows."""
 FIRST_CALLS, LATER_CALLS, MOST_CALLS = 3, 1, 6
 """Sets for a function that takes too long to interpret: for the first step of a trace, each later
 one that brings constants, and all of them."""
@@ -39,8 +44,10 @@ class EdgeSets:
         options: CheckOptions,
         runs: Sequence[OutcomeCache],
         inputs: list[InputSet],
+        assertions: AssertionSearch,
     ) -> None:
         self.func, self.options, self.runs, self.inputs = func, options, runs, inputs
+        self.assertions = assertions
         self._constants: set[int | float] | None = None
         self._narrow: set[DType] = set()
         self._conditions: set[Expr] = set()
@@ -80,6 +87,8 @@ class EdgeSets:
         if isinstance(executor, InterpreterExecutor):
             budget = int((FIRST_STEPS if first else LATER_STEPS) * self._share)
             self._add(made, min(budget, self._left))
+            if self._decides(before, after):
+                self._add_odd_rows(made)
         else:
             count = min(FIRST_CALLS if first else LATER_CALLS, MOST_CALLS - self._calls)
             self._calls += count
@@ -89,7 +98,7 @@ class EdgeSets:
 
     def add(self, inputs: InputSet) -> bool:
         """Add a set that was made elsewhere, if the function runs on it, without an error and
-        quickly."""
+        quickly; one that fails by an assertion is kept apart."""
         executor = self.runs[0].executor
         try:
             if isinstance(executor, InterpreterExecutor):
@@ -98,6 +107,7 @@ class EdgeSets:
                 outcome = executor.run(self.func, inputs.copied())
         except StepLimit:
             return False
+        self.assertions.note(self.func, inputs, outcome, aimed=True)
         if not outcome.error:
             self.runs[0].remember(self.func, len(self.inputs), outcome)
             self.inputs.append(inputs)
@@ -136,7 +146,26 @@ class EdgeSets:
             if budget <= 0:
                 return
 
+    def _decides(self, before: PrimFunc, after: PrimFunc) -> bool:
+        """Return True if data decides something, in a version of the function."""
+        return bool(decisions(before) or decisions(after))
+
+    def _add_odd_rows(self, made: EdgeInputs) -> None:
+        """Add sets of rows with an odd one, which cost a budget of their own."""
+        executor, left = self.runs[0].executor, int(ODD_STEPS * self._share)
+        assert isinstance(executor, InterpreterExecutor)
+        for inputs in made.odd_rows():
+            try:
+                outcome = executor.run(self.func, inputs.copied(), left)
+            except StepLimit:
+                return
+            self._keep(inputs, outcome)
+            left -= outcome.steps
+            if left <= 0:
+                return
+
     def _keep(self, inputs: InputSet, outcome: CallOutcome) -> None:
+        self.assertions.note(self.func, inputs, outcome)
         if not outcome.error and not self._leaves_results_open(inputs, outcome):
             self.runs[0].remember(self.func, len(self.inputs), outcome)
             self.inputs.append(inputs)

@@ -1,6 +1,7 @@
 """The options of a check."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 from numpy.typing import ArrayLike
@@ -11,12 +12,12 @@ from irkit.debug.execution.executors import MAX_SECONDS, MAX_STEPS
 class CheckOptions(msgspec.Struct, frozen=True):
     """Options of a check.
 
-    With ``native`` None, native code runs only where the interpreter would need more than
-    ``max_steps``. ``guarded`` runs native code between protected pages in a child process, even
-    where the interpreter has accepted the program: it finds errors of code generation. ``prove``
-    also looks for a proof of each step of a loop function, for all values (extra ``prove``). With
-    ``together``, the steps of a function are judged when its last one is there: the first and the
-    last stage run on all sets of inputs, and those between on all of them only if the two differ.
+    With ``code``, the last stage of each function is also compiled as ``irkit.build`` compiles it,
+    and run; with ``native`` True every stage is, with False none. False also leaves out what takes
+    more than ``max_steps`` to interpret, which native code runs otherwise. ``prove`` also looks for
+    a proof of each step of a loop function, for all values (extra ``prove``). With ``together``,
+    the steps of a function are judged when its last one is there: the first and the last stage run
+    on all sets of inputs, and those between on all of them only if the two differ.
     """
 
     inputs: Mapping[str, ArrayLike] = {}
@@ -24,8 +25,15 @@ class CheckOptions(msgspec.Struct, frozen=True):
     seed: int = 0
     samples: int = 4
     native: bool | None = None
-    guarded: bool = False
+    code: bool = False
     prove: bool = False
     max_steps: int = MAX_STEPS
     together: bool = False
     seconds: float = MAX_SECONDS  # For each call of untrusted native code.
+
+    @property
+    def compiled(self) -> Literal["none", "last", "every"]:
+        """Return which stages are compiled as they ship."""
+        if self.native is None and self.code:
+            return "last"
+        return "every" if self.native else "none"

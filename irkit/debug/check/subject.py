@@ -3,16 +3,21 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
 from msgspec.structs import replace
 
-from irkit.debug.check.comparison import Comparison, difference_of, with_equal_zeros
+from irkit.debug.check.assertion_search import AssertionSearch
+from irkit.debug.check.branch_search import BranchSearch
+from irkit.debug.check.comparison import Comparison
+from irkit.debug.check.difference import Difference, same_values
 from irkit.debug.check.edge_sets import EdgeSets
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.race_search import RaceSearch
-from irkit.debug.check.rounding_error.precision import Precision, Runner, native_limits
+from irkit.debug.check.rounding_error.precision import Precision, Runner
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.tried_inputs import describe_inputs
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.check.well_defined import left_to_chance
 from irkit.debug.counterexamples import counterexample_sets
 from irkit.debug.execution.executors import (
     MAX_SLOWDOWN,
@@ -23,6 +28,7 @@ from irkit.debug.execution.executors import (
 )
 from irkit.debug.execution.inputs import INTEGERS, Array, InputSet, TooLarge, input_sets
 from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.execution.sparse_inputs import sparse_sets
 from irkit.ir import PrimFunc, StepLimit
 
 
@@ -45,14 +51,15 @@ class Subject:
         self._limits: dict[tuple[int, int, int], list[Array | None]] = {}
         self._settled: set[int] = set()
         self._searched: dict[tuple[int, int], tuple[PrimFunc, PrimFunc]] = {}
-        self._native_checked = False
+        self.assertions = AssertionSearch(InterpreterExecutor(options.max_steps * MAX_SLOWDOWN))
         try:
             self._prepare()
         except StepLimit:
             self._prepare_native()
         except TooLarge as error:
             self.unusable = str(error)
-        self._edges = EdgeSets(func, options, self.runs, self.inputs)
+        self._edges = EdgeSets(func, options, self.runs, self.inputs, self.assertions)
+        self.branches = BranchSearch(self.runs, self._where_different, self._edges.add)
 
     def _prepare(self) -> None:
         """Find inputs on which the original function runs."""
@@ -61,15 +68,12 @@ class Subject:
         executor.max_steps *= MAX_SLOWDOWN  # The result of a pass may take longer, within limits.
         self.runs = [OutcomeCache(executor, self.inputs)]
         self.races = RaceSearch(self.inputs)
-        if self.options.native:
-            native = NativeExecutor(trusted=not self.options.guarded, worker=self.worker)
-            self.runs.append(OutcomeCache(native, self.inputs))
 
     def _prepare_native(self) -> None:
         if self.options.native is False:
             self.unusable = "it takes too long to interpret, and native code is off"
             return
-        executor = NativeExecutor(trusted=False, worker=self.worker)
+        executor = NativeExecutor(self.worker)
         self.inputs = self._usable(executor)
         self.runs = [OutcomeCache(executor, self.inputs)]
         self.races = RaceSearch(self.inputs, thorough=False)
@@ -86,6 +90,8 @@ class Subject:
                 integers=integers,
             )
             outcomes = [executor.run(self.func, each.copied()) for each in made]
+            for each, outcome in zip(made, outcomes, strict=True):
+                self.assertions.note(self.func, each, outcome)
             error = error or next((each.error for each in outcomes if each.error), "")
             kept = [each for each, outcome in zip(made, outcomes, strict=True) if not outcome.error]
             if kept:
@@ -104,10 +110,13 @@ class Subject:
         """
         blank = replace(blank, function=self.func.name)
         if self.unusable:
-            return replace(blank, status="not known", message=self.unusable)
+            lost = self.assertions.broken(before, after)
+            unknown = {"status": "not known", "message": self.unusable}
+            return replace(blank, **(unknown if lost is None else lost))
         self.consider(before, after)
         how = " and ".join(runs.executor.how for runs in self.runs)
-        worst = replace(blank, how=how, basis="tested", tried=self.tried)
+        branches = self.branches.without_effect((before, after))
+        worst = replace(blank, how=how, basis="tested", tried=self.tried, branches=branches)
         scheduling, unknown = blank.phase == SCHEDULE, None
         if self.races is not None:
             given = self.races.given_race(before)
@@ -132,12 +141,40 @@ class Subject:
                     unknown = unknown or replace(verdict, how=runs.executor.how)
                 elif verdict.status != worst.status or verdict.error.abs > worst.error.abs:
                     worst = max(worst, verdict, key=_severity)
+        lost = self.assertions.broken(before, after)
+        if lost is not None:
+            self._start = after
+            return replace(worst, **lost)
         if self.races is not None:
             turned = self.races.order_matters(self.runs[0], before, after, scheduling=scheduling)
             if turned is not None:
                 self._start = after
                 return replace(worst, **turned)
-        return unknown if unknown is not None and worst.status == "same" else worst
+        if unknown is None or worst.status != "same":
+            return worst
+        return self._decided(unknown, before, after) if changes_rounding else unknown
+
+    def _decided(self, unknown: Verdict, before: PrimFunc, after: PrimFunc) -> Verdict:
+        """Compare a step that rounds otherwise on sparse inputs, of which more is known; return the
+        verdict that was if they do not decide it."""
+        (runs,), worst = self.runs, unknown
+        if not self.options.samples or self.options.inputs:
+            return unknown
+        compared = Comparison(self, runs, before, after, True)
+        dims, seed = self.options.dims, self.options.seed
+        for inputs in sparse_sets(self.func, dims=dims, seed=seed):
+            if not self._edges.add(inputs):
+                continue
+            number = len(self.inputs) - 1
+            blank = replace(unknown, message="", error=Difference(), buffer="")
+            made = replace(blank, **compared.on(number), inputs=inputs.name)
+            if made.is_wrong:
+                self._start = after
+                return replace(made, how=runs.executor.how)
+            expected = runs.outcome(before, number).arrays
+            if made.ok and any(map(np.any, expected)) and made.error.abs >= worst.error.abs:
+                worst = replace(made, status="rounds differently")
+        return worst if worst is unknown else replace(worst, tried=self.tried, inputs="")
 
     def verdict_on(
         self, inputs: InputSet, verdict: Verdict, before: PrimFunc, after: PrimFunc
@@ -175,12 +212,43 @@ class Subject:
         expressions that it changed, unless they were added already, or the inputs are given."""
         if not self.runs or not self.options.samples or self.options.inputs:
             return
+        self.assertions.next_step()
         self._edges.consider(before, after)
         if (id(before), id(after)) not in self._searched:
             self._searched[id(before), id(after)] = before, after
-            dims, seed = self.options.dims, self.options.seed
-            for inputs in counterexample_sets(self.func, before, after, dims=dims, seed=seed):
+            for inputs in self._where_different(before, after):
                 self._edges.add(inputs)
+            for func in (before, after):
+                self.branches.consider(func)
+
+    def _where_different(self, before: PrimFunc, after: PrimFunc) -> Iterator[InputSet]:
+        dims, seed = self.options.dims, self.options.seed
+        return counterexample_sets(self.func, before, after, dims=dims, seed=seed)
+
+    def carries_on(self, made: Verdict, before: PrimFunc, after: PrimFunc) -> bool:
+        """Return True if a verdict that is not right says only what the stage before the step has
+        wrong: that it does not run, races, or leaves the elements that differ to chance."""
+        if made.status != "differs" and self.races is not None and self.races.has_race(before):
+            return True
+        named = [at for at, each in enumerate(self.inputs) if each.name == made.inputs]
+        return any(
+            self._is_by_chance(made, before, after, at) for at in named or range(len(self.inputs))
+        )
+
+    def _is_by_chance(self, made: Verdict, before: PrimFunc, after: PrimFunc, number: int) -> bool:
+        (runs,) = self.runs
+        try:
+            expected = runs.outcome(before, number)
+            if expected.error or not isinstance(runs.executor, InterpreterExecutor):
+                return bool(expected.error)
+            most = runs.executor.max_steps
+            chance = left_to_chance(before, self.inputs[number].copied(), max_steps=most)
+            if chance is None or made.status != "differs":
+                return chance is None or any(map(np.any, chance))
+            arrays = expected.arrays, runs.outcome(after, number).arrays, chance
+        except StepLimit:
+            return True
+        return not any(np.any(~same_values(a, b) & ~c) for a, b, c in zip(*arrays, strict=True))
 
     @property
     def tried(self) -> str:
@@ -201,36 +269,6 @@ class Subject:
                 self.inputs[number], own.arrays, _runner(runs)
             )
         return own, self._limits[key]
-
-    def check_native(self, blank: Verdict) -> Iterator[Verdict]:
-        """Compare native code with the interpreter on the original function.
-
-        Steps are compared executor by executor, so they would not show a difference between the
-        two.
-        """
-        if self._native_checked or len(self.runs) < 2 or self.unusable:
-            return
-        self._native_checked = True
-        verdict = replace(
-            blank, function=self.func.name, name="code", pass_text="native code", status="same"
-        )
-        interpreted, native = self.runs
-        for number, inputs in enumerate(self.inputs):
-            expected = interpreted.outcome(self.func, number)
-            found = native.outcome(self.func, number)
-            result: dict[str, object] = {"status": "failed", "message": found.error}
-            limits: list[Array | None] = []
-            if not found.error:
-                limits = native_limits(expected.arrays, self.start(native, number)[1])
-                result = difference_of(self.func, expected.arrays, found.arrays, limits)
-            if result["status"] == "differs":
-                wanted = with_equal_zeros(self.func, number, interpreted, native)
-                result = difference_of(self.func, wanted, found.arrays, limits)
-            made = replace(verdict, **result, inputs=inputs.name, how=native.executor.how)
-            if not made.ok:
-                yield made
-                return
-        yield verdict
 
 
 def _runner(runs: OutcomeCache) -> Runner:

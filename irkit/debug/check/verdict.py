@@ -12,6 +12,7 @@ Status = Literal[
     "same", "rounds differently", "differs", "failed", "races", "out of bounds", "not known"
 ]
 Answer = Literal["independent", "carried", "not known"]
+Guilty = Literal["", "pass", "code generation"]
 Basis = Literal["proved", "tested", "not known"]
 WRONG: tuple[Status, ...] = ("differs", "failed", "races", "out of bounds")
 
@@ -35,13 +36,16 @@ class Verdict(msgspec.Struct, frozen=True):
     ``same``: the same bits as before the step; ``rounds differently``: other bits, of a pass that
     declares it, within the bound; ``differs``: other numbers; ``races``: two iterations or threads
     that nothing orders touch one element; ``out of bounds``: an access leaves its buffer;
-    ``failed``: cannot run, does not verify, or was ``stopped`` at its limit; ``not known``: could
+    ``failed``: cannot run, does not verify, was ``stopped`` at its limit, or lost what is no value
+    and must stay (an assertion, a name, a call, an attribute); ``not known``: could
     not be tried. ``message`` gives the reason. ``error`` holds the largest errors and the first
     wrong element, in ``buffer``; ``inputs`` names the set of inputs, ``how`` what ran the program,
     ``tried`` what it ran on. ``basis`` is what a verdict rests on. If a proof was asked for and not
     found, ``unproved`` is the reason; ``sizes`` are those for which it was found, if there are
-    some. ``orders`` is what is known of the loops without an order that the step made or changed.
+    some. ``branches`` counts the branches that never decided a result on the inputs tried.
+    ``orders`` is what is known of the loops without an order that the step made or changed.
     ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
+    ``in_code``: the verdict is on the native code of a stage, not on a pass.
     """
 
     index: int
@@ -63,6 +67,13 @@ class Verdict(msgspec.Struct, frozen=True):
     orders: tuple[LoopOrder, ...] = ()
     level: str = "loop"
     stopped: bool = False
+    in_code: bool = False
+    branches: int = 0
+
+    @property
+    def guilty(self) -> Guilty:
+        """Return what is to blame, if the verdict is wrong."""
+        return "" if not self.is_wrong else "code generation" if self.in_code else "pass"
 
     @property
     def said(self) -> str:
@@ -71,7 +82,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def phase_text(self) -> str:
-        """Return the phase in words."""
+        """Return the phase in words; native code is made after all of them."""
+        if self.in_code:
+            return "code"
         return f"graph {self.phase}" if self.level == "graph" else phase_label(self.phase)
 
     @property
@@ -83,6 +96,13 @@ class Verdict(msgspec.Struct, frozen=True):
     def is_wrong(self) -> bool:
         """Return True if the step changes the meaning, or its result does not run."""
         return self.status in WRONG
+
+    @property
+    def unused(self) -> str:
+        """Return that branches never mattered, or an empty string."""
+        if not self.branches or self.basis == "proved":
+            return ""
+        return f"{self.branches} branch{'es' if self.branches > 1 else ''} never mattered"
 
     @property
     def order(self) -> str:

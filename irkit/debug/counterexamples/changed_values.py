@@ -15,6 +15,7 @@ from irkit.core import (
 )
 from irkit.ir import (
     BOOL,
+    Assert,
     Block,
     Buffer,
     Const,
@@ -29,6 +30,7 @@ from irkit.ir import (
     View,
     logical_and,
     logical_not,
+    logical_or,
 )
 
 MOST_STORES, MOST_NODES, MOST_UNKNOWNS = 64, 300, 8
@@ -62,9 +64,10 @@ _ALWAYS = Const(True, BOOL)
 
 
 def changed_values(before: PrimFunc, after: PrimFunc) -> Iterator[ChangedValue]:
-    """Yield what a step changed of the values and conditions of stores; nothing if it changed which
-    stores there are."""
+    """Yield what a step changed of assertions, and of the values and conditions of stores; of these
+    nothing if it changed which stores there are."""
     old, new = _Stores(before), _Stores(after)
+    yield from _changed_assertions(old, new)
     pairs = zip(old.found, new.found, strict=False)
     if len(old.found) != len(new.found) or any(a.buffer != b.buffer for a, b in pairs):
         return
@@ -79,11 +82,32 @@ def changed_values(before: PrimFunc, after: PrimFunc) -> Iterator[ChangedValue]:
             yield from unknowns.of(one, other, logical_and(first, second))
 
 
+def _changed_assertions(old: "_Stores", new: "_Stores") -> Iterator[ChangedValue]:
+    """Yield the assertions that are not the same in order; one that is gone always holds."""
+    alike = len(old.asserted) == len(new.asserted)
+    for number, claim in enumerate(old.asserted):
+        others = [new.asserted[number]] if alike else new.asserted
+        pairs = [_Unknowns(old, new, (claim,), (other,)) for other in others]
+        sides = [
+            (each, each.on_left(claim), each.on_right(other))
+            for each, other in zip(pairs, others, strict=True)
+        ]
+        if any(equal(first, second) for _, first, second in sides):
+            continue
+        if alike:
+            unknowns, first, second = sides[0]
+            yield from unknowns.of(first, second, _ALWAYS)
+        else:
+            unknowns = _Unknowns(old, new, (claim,), ())
+            yield from unknowns.of(unknowns.on_left(claim), _ALWAYS, _ALWAYS)
+
+
 class _Stores:
-    """The stores of a function, with names replaced by what they stand for."""
+    """The stores and assertions of a function, with names replaced by what they stand for."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.found: list[_StoredValue] = []
+        self.asserted: list[Expr] = []
         self.sources: dict[Buffer, Buffer] = {}
         self.names: dict[Node, Node] = {}
         if sum(1 for _ in walk(func, Store)) <= MOST_STORES:
@@ -98,6 +122,8 @@ class _Stores:
             case Store() if stmt.value.dtype.lanes == 1:
                 buffer = self.memory(stmt.buffer).name
                 self.found.append(_StoredValue(buffer, cond, self._plain(stmt.value)))
+            case Assert():
+                self.asserted.append(logical_or(logical_not(cond), self._plain(stmt.cond)))
             case If():
                 decides = self._plain(stmt.cond)
                 self._below(stmt.then, logical_and(cond, decides))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from irkit.core import IRKitError
 from irkit.debug.counterexamples.changed_values import ChangedValue, ValueSource
+from irkit.debug.counterexamples.crossings import LANES, crossings
 from irkit.debug.counterexamples.drawn_values import are_few, drawn_values, neighbours
 from irkit.debug.counterexamples.inversion import turns
 from irkit.debug.execution.edge_values import Edges
@@ -16,6 +17,8 @@ from irkit.ir import Var
 Array = NDArray[Any]
 KEPT = 8
 """Counterexamples of a pair of expressions."""
+OTHERS = 2
+"""Values of the other unknowns, while one is searched by halving intervals."""
 
 
 class Counterexample(NamedTuple):
@@ -34,6 +37,8 @@ def counterexamples(changed: ChangedValue, edges: Edges, seed: int) -> list[Coun
         found = _differing(changed, batches)
         if not found and not are_few(unknowns):
             found = _differing(changed, _turning(changed, batches[0], rng))
+        if not found and not are_few(unknowns):
+            found = _differing(changed, _crossing(changed, batches[0]))
     except IRKitError:  # The program decides what an expression that cannot be computed means.
         return []
     named = [{changed.unknowns[var]: value for var, value in row.items()} for row in found]
@@ -47,6 +52,19 @@ def _turning(changed: ChangedValue, batch: Batch, rng: np.random.Generator) -> l
         for turn in turns(root, lambda expr: computed(expr, batch)):
             step = rng.integers(-1, 2, size=len(turn.values))
             found.append({**batch, turn.unknown: neighbours(turn.values, step)})
+    return found
+
+
+def _crossing(changed: ChangedValue, batch: Batch) -> list[Batch]:
+    """Return batches at which the sides of comparisons cross; one unknown is searched, while the
+    others have the values of one lane."""
+    found: list[Batch] = []
+    for lane in range(OTHERS):
+        fixed = {var: np.full(LANES, values[lane]) for var, values in batch.items()}
+        spread = {var: values[:LANES] for var, values in batch.items()}
+        for root in (changed.before, changed.after, changed.given):
+            turned = crossings(root, fixed, spread)
+            found += [{**fixed, turn.unknown: turn.values} for turn in turned]
     return found
 
 

@@ -206,6 +206,9 @@ def _imported_fact(path: str) -> Fact | None:
         return None
     try:
         found: object = getattr(importlib.import_module(module), name, None)
-    except Exception as error:  # Importing runs code of the module.
-        raise IRKitError(f"cannot import {module!r}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # Importing runs code of the module.
+        reason = f"{type(error).__name__}: {error}"
+        raise IRKitError(f"cannot import {module!r}: {reason}") from error
     return found if isinstance(found, Fact) else None

@@ -32,8 +32,14 @@ from irkit.debug.execution.inputs import (
     size_vars,
     sizes_of,
 )
-from irkit.debug.execution.parameter_roles import Symbol, accumulates, inputs_of, steering
-from irkit.debug.execution.row_patterns import filled_rows, rows_of
+from irkit.debug.execution.parameter_roles import (
+    Symbol,
+    accumulates,
+    inputs_of,
+    overwrites,
+    steering,
+)
+from irkit.debug.execution.row_patterns import filled_rows, odd_rows, rows_of
 from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, numpy_dtype
 
 MAX_BYTES = 1 << 22
@@ -42,6 +48,11 @@ _RANGES = ((2.0**-20, 2.0**20), (2.0**-20, 2.0**20), (0.0, 2.0**60), (0.0, np.in
 """Sizes of floats in the sets of a function that accumulates: one infinity hides all the rest."""
 _BASIC = 7
 """Values at the front of each pool that do not come from constants."""
+_ODD_FIRST, _ODD_LATER, _ODD_ALONE = 28, 12, 6
+"""Sets of rows with an odd one: of a function that accumulates, at the first step and at each later
+one that brings constants; and of any other function."""
+_ODD_CONSTANTS = 8
+_LONGEST_ROW = 300
 _INDICES = (0, 1, 2, 3, 4, 7, 8, 16, 17, 33, 64, 65, 129, 257, -1, -2)
 
 Sizes = dict[Var, int]
@@ -99,6 +110,43 @@ class EdgeInputs:
                     yield found
                 elif turn in turns:
                     turns = [each for each in turns if each is not turn]
+
+    def odd_rows(self) -> Iterator[InputSet]:
+        """Yield sets whose rows hold one value, and an odd one somewhere: conditions over many
+        elements, such as "all are the same", hold or fail by that one alone.
+
+        Where each element of a result is decided by few others, few sets do.
+        """
+        params = [param for param in self.read if isinstance(param, Buffer) and param.rank]
+        if not params:
+            return
+        most = _ODD_LATER if self.fresh_only else _ODD_FIRST
+        if not self.accumulates and not overwrites(self.func):
+            most = _ODD_ALONE
+        places = self._odd_places()
+        length = max([at for at in places if at >= 0], default=0) + 2
+        for turn in range(most):
+            usual = {var: max(n, min(length, _LONGEST_ROW)) for var, n in self._usual(turn).items()}
+            only = params[turn // 2 % len(params)] if turn % 2 and len(params) > 1 else None
+            yield from self._made(usual, self._with_odd_one(turn, places, only))
+
+    def _odd_places(self) -> list[int]:
+        """Return where the odd one stands: at the ends, and near the constants of the step; from
+        the end where negative."""
+        near = [int(c) for c in self.edges.constants if np.isfinite(c) and 0 < c < _LONGEST_ROW]
+        fresh, old = near[: self.edges.fresh], near[self.edges.fresh :]
+        close = [at for c in fresh for at in (c, c - 1, c + 1, -c, -c - 1)]
+        far = [] if self.fresh_only else [at for c in old[:4] for at in (c - 1, c)]
+        return list(dict.fromkeys([-1, *close[:1], 0, *close[1:], *far]))
+
+    def _with_odd_one(self, turn: int, places: Sequence[int], only: Buffer | None) -> Fill:
+        def fill(param: Symbol, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+            if param in self.steers or param not in self.pools or not shape:
+                return self._ordinary(param, shape, rng)
+            given, odd = self.edges.constants[:_ODD_CONSTANTS], only in (None, param)
+            return odd_rows(param.dtype, shape, given, places, turn, odd=odd)
+
+        return fill
 
     @property
     def is_long(self) -> bool:

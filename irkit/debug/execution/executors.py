@@ -1,7 +1,6 @@
 """Execution of functions on sets of inputs.
 
-The interpreter finds every access out of bounds; native code is fast. Native code runs in this
-process only if the interpreter has run the same call before; otherwise it runs in a child process
+The interpreter finds every access out of bounds; native code is fast, and runs in a child process
 under a time limit.
 """
 
@@ -11,24 +10,31 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from irkit.core import IRKitError, Target, rewrite
+from irkit.core import IRKitError, rewrite
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker, RanTooLong
-from irkit.ir import Buffer, For, InterpretedFunction, OutOfBounds, PrimFunc, StepLimit
-from irkit.runtime import Kernel, build_kernels
+from irkit.ir import (
+    Assert,
+    Buffer,
+    FailedAssertion,
+    For,
+    InterpretedFunction,
+    OutOfBounds,
+    PrimFunc,
+    StepLimit,
+)
 
 MAX_STEPS = 1_000_000
 MAX_SLOWDOWN = 4  # Steps that a pass may add, as a factor.
 MAX_SECONDS = 60.0
-_FAST_TO_COMPILE = Target(opt_level=1)
 _INEXACT = ("contract", "threads", "reassoc")
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
     """The arrays after a call, in the order of the parameters, or the error it failed with.
 
-    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit.
-    ``steps`` counts what the interpreter did.
+    ``outside`` if that is an access out of bounds, ``stopped`` if it did not end within its limit,
+    ``assertion`` if that one failed in the interpreter. ``steps`` counts what the interpreter did.
     """
 
     arrays: tuple[Array, ...] = ()
@@ -36,6 +42,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
     outside: bool = False
     stopped: bool = False
     steps: int = 0
+    assertion: Assert | None = None
 
 
 class InterpreterExecutor:
@@ -59,39 +66,32 @@ class InterpreterExecutor:
             steps = self._known[id(func)][1](*args, max_steps=limit)
         except StepLimit:
             raise
+        except FailedAssertion as error:
+            return CallOutcome(error=str(error), assertion=error.assertion)
         except IRKitError as error:
             return CallOutcome(error=str(error), outside=isinstance(error, OutOfBounds))
         return CallOutcome(arrays_of(func, args), steps=steps)
 
 
 class NativeExecutor:
-    """Native code, compiled without contraction so that equal programs give equal bits.
-
-    ``trusted`` means that the interpreter has run the same calls without error.
-    """
+    """Native code in a child process, compiled without contraction so that equal programs give
+    equal bits."""
 
     how = "native code"
 
-    def __init__(self, *, trusted: bool, worker: NativeWorker | None = None) -> None:
-        self.trusted = trusted
-        self.worker = NativeWorker(MAX_SECONDS) if worker is None else worker
-        self._known: dict[int, tuple[PrimFunc, Kernel]] = {}
+    def __init__(self, worker: NativeWorker) -> None:
+        self.worker = worker
         self._exact: dict[int, tuple[PrimFunc, PrimFunc]] = {}
 
     def run(self, func: PrimFunc, args: Sequence[Any]) -> CallOutcome:
-        """Run a function; arrays are changed in place."""
+        """Run a function; the arguments are not changed."""
         try:
-            if not self.trusted:
-                if id(func) not in self._exact:
-                    self._exact[id(func)] = func, exact(func)
-                return CallOutcome(self.worker.run(self._exact[id(func)][1], args))
-            if id(func) not in self._known:
-                self._known[id(func)] = func, build_kernels([exact(func)], _FAST_TO_COMPILE)[0]
-            self._known[id(func)][1](*args)
+            if id(func) not in self._exact:
+                self._exact[id(func)] = func, exact(func)
+            return CallOutcome(self.worker.run(self._exact[id(func)][1], args))
         except IRKitError as error:
             outside, stopped = isinstance(error, OutOfBounds), isinstance(error, RanTooLong)
             return CallOutcome(error=str(error), outside=outside, stopped=stopped)
-        return CallOutcome(arrays_of(func, args))
 
 
 def exact(func: PrimFunc) -> PrimFunc:

@@ -16,12 +16,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.codegen import OUT_OF_MEMORY, assertions, record_size, symbol
-from irkit.core import IRKitError
+from irkit.codegen import BAD_SIZE, OUT_OF_MEMORY, assertions, record_size, symbol
+from irkit.core import IRKitError, ShapeError
 from irkit.ir import Buffer, MemoryLimit, OutOfBounds, PrimFunc, Var, numpy_dtype, shape_vars
 from irkit.runtime import Library, link
 
-Flush = Literal["end", "start"]
+Flush = Literal["end", "start", "inside"]
+"""Where an array lies in its pages; ``inside`` leaves a page free at either end, where reads and
+writes go unnoticed."""
 PAGE = mmap.PAGESIZE
 _FILL = 0xFE  # As floats these bytes are huge, as integers large and negative.
 _FILLS = 64  # Fill values differ by array, so that bytes copied from beside another are noticed.
@@ -66,7 +68,9 @@ class GuardedArray:
         size = _byte_span(given)
         self.region, self.fill = region, _FILL - number % _FILLS
         region.bytes.fill(self.fill)
-        self.begin = 0 if flush == "start" else (region.size - size) // align * align
+        last = (region.size - size) // align * align
+        self.begin = {"start": 0, "end": last, "inside": min(PAGE, last)}[flush]
+        self.guarded = flush != "inside"
         self.end = self.begin + size
         inner = region.bytes[self.begin : self.end]
         if not given.size:
@@ -87,8 +91,8 @@ class GuardedArray:
 
     @property
     def untouched(self) -> bool:
-        """Return True if the bytes beside the array are unchanged."""
-        return self.region.untouched(self.begin, self.end, self.fill)
+        """Return True if the bytes beside the array are unchanged, or not looked at."""
+        return not self.guarded or self.region.untouched(self.begin, self.end, self.fill)
 
 
 class GuardedMemory:
@@ -108,7 +112,8 @@ class GuardedMemory:
                 if isinstance(param, Buffer):
                     array = np.asarray(args[at])
                     align = max(array.itemsize, param.align)
-                    region = self._region(1 + (_byte_span(array) - 1) // PAGE)
+                    free = 2 * (flush == "inside")
+                    region = self._region(1 + free + (_byte_span(array) - 1) // PAGE)
                     placed[at] = GuardedArray(region, array, align, flush, at)
             yield placed
         finally:
@@ -157,6 +162,8 @@ class GuardedKernel:
             status: int = self._call(*given)
             if status == OUT_OF_MEMORY:
                 raise MemoryLimit("the native code could not allocate its buffers")
+            if status == BAD_SIZE:
+                raise ShapeError(f"{self.func.name}: a size would wrap around")
             if status:
                 message = assertions(self.func)[status - 1].message
                 raise IRKitError(f"assertion {status} fails: {message}")

@@ -19,7 +19,9 @@ from irkit.ir import Buffer, DType, Expr, PrimFunc, Var, as_int, evaluate, numpy
 from irkit.runtime import with_strides
 
 Drawing = Callable[[Buffer | Var, tuple[int, ...]], Array]  # The values of a parameter.
-InputKind = Literal["whole numbers", "fractions", "special values", "edges", "given"]
+InputKind = Literal[
+    "whole numbers", "fractions", "special values", "edges", "sparse values", "given"
+]
 INPUT_KINDS: tuple[InputKind, ...] = (
     "whole numbers",
     "fractions",

@@ -3,8 +3,8 @@
 It compiles a function, calls it, and checks the bytes beside its arrays.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from irkit.ir import PrimFunc, parse
 from irkit.processes import Child, ChildDied, Limits
 from irkit.runtime import object_for
 
+_T = TypeVar("_T")
 _MAX_REUSED = 4 << 20
 """Bytes of arrays up to which a call reuses guarded pages."""
 _MAX_TWICE = 64 << 20
@@ -62,22 +63,30 @@ class NativeWorker:
         arrays = [each.arg for each in given if each.strides is not None]
         return tuple(own if new is None else new for own, new in zip(arrays, found, strict=True))
 
+    def call(self, function: Callable[..., _T], *args: Any) -> _T:
+        """Call another function in the child. Raises: what it raises; ChildDied."""
+        return self._child.call(function, *args)
+
     def close(self) -> None:
         """End the child process if it is running."""
         self._child.close()
 
 
-class _GuardedFunction:
-    """A function compiled by this process, and how often it has been called."""
+class GuardedFunction:
+    """A function compiled by this process, called between protected pages.
 
-    def __init__(self, text: str) -> None:
-        self.func = parse(text)
-        self.trips = loop_trips(self.func)
+    The code is quick to make; ``shipped`` code is what :func:`irkit.build` makes of the same loops:
+    level 3, for this processor, with loops unrolled.
+    """
+
+    def __init__(self, func: PrimFunc, *, shipped: bool = False) -> None:
+        self.func = func
+        self.trips = loop_trips(func)
         # Level 1 compiles twice as fast, but scalar code of it can run five times as long.
-        level = 1 if self.trips < _MANY_TRIPS else 2
+        level = 3 if shipped else 1 if self.trips < _MANY_TRIPS else 2
         target = msgspec.structs.replace(runnable_target(Target()), opt_level=level)
-        image = object_for(emit([self.func], target), target, unroll=False)
-        self.kernel = GuardedKernel(self.func, image)
+        image = object_for(emit([func], target), target, unroll=shipped)
+        self.kernel = GuardedKernel(func, image)
         self.calls = 0
 
     def ends(self, size: int) -> tuple[Flush, ...]:
@@ -91,12 +100,22 @@ class _GuardedFunction:
             return "start", "end"
         return ("end",) if self.calls % 2 else ("start",)
 
+    def runs(
+        self, memory: GuardedMemory, args: Sequence[Any], flushes: Sequence[Flush] = ()
+    ) -> Iterator[list[Any]]:
+        """Call the function with its arrays at some ends of pages, and yield the arguments after
+        each call; ``memory`` is used for what is small."""
+        size = sum(each.nbytes for each in args if isinstance(each, np.ndarray))
+        pages = memory if size < _MAX_REUSED else GuardedMemory()
+        for flush in flushes or self.ends(size):
+            yield self.kernel(pages, args, flush)
+
 
 class _CompiledKernels:
     """Functions compiled by this process, by their text, and its guarded pages."""
 
     def __init__(self) -> None:
-        self.kernels: dict[str, _GuardedFunction] = {}
+        self.kernels: dict[str, GuardedFunction] = {}
         self.memory = GuardedMemory()
 
 
@@ -112,12 +131,9 @@ def run_guarded(text: str, args: list[WithStrides]) -> tuple[Array | None, ...]:
     """
     known = _COMPILED.kernels
     if text not in known:
-        known[text] = _GuardedFunction(text)
-    chosen = known[text]
+        known[text] = GuardedFunction(parse(text))
     given = [arg.value() for arg in args]
-    size = sum(each.nbytes for each in given if isinstance(each, np.ndarray))
-    memory = _COMPILED.memory if size < _MAX_REUSED else GuardedMemory()
-    found = [chosen.kernel(memory, given, flush) for flush in chosen.ends(size)][-1]
+    found = list(known[text].runs(_COMPILED.memory, given))[-1]
     return tuple(
         None if _same_bytes(given[at], np.asarray(found[at])) else np.asarray(found[at])
         for at, arg in enumerate(args)

@@ -53,6 +53,16 @@ def accumulates(func: PrimFunc) -> bool:
     return any(_memory(load.buffer, source) in stored for load in walk(func, Load))
 
 
+def overwrites(func: PrimFunc) -> bool:
+    """Return True if some iterations of a loop store to the same element, by its indices: the last
+    one that does decides, so one element of the result depends on many of an input."""
+    return any(
+        not any(loop.var in walk(index, Var) for index in store.indices)
+        for loop in walk(func, For)
+        for store in walk(loop.body, Store)
+    )
+
+
 def inputs_of(func: PrimFunc) -> set[Symbol]:
     """Return the parameters whose values are read: scalars, and buffers that are loaded from."""
     source = _sources(func)

@@ -4,13 +4,21 @@ A maximum that starts from 0, or from a number that is not the lowest, is wrong 
 values of a row are below it, which values drawn one by one never are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from irkit.debug.execution.edge_values import Array
 from irkit.ir import DType, numpy_dtype
 
+_LARGEST = {
+    ("f", 16): 65504.0,
+    ("bf", 16): 3.3895313892515355e38,
+    ("f", 32): 3.4028234663852886e38,
+    ("f", 64): 1.7976931348623157e308,
+}
 Row = Callable[[int, np.random.Generator], Array]
 
 
@@ -42,9 +50,7 @@ def rows_of(dtype: DType) -> list[Row]:
             _all(0),
             _uniform(low, high),
         ]
-    largest = {16: 65504.0, 32: 3.4028234663852886e38, 64: 1.7976931348623157e308}[dtype.bits]
-    if dtype.kind == "bf":
-        largest = 3.3895313892515355e38
+    largest = _LARGEST[dtype.kind, dtype.bits]
     huge = min(largest, 1e32)
     return [
         _spread(-9.0, -1.0),
@@ -90,6 +96,61 @@ def filled_rows(
             along[number] = row(along[number].size, rng).reshape(along.shape[1:])
     with np.errstate(all="ignore"):
         return made.astype(numpy_dtype(dtype))
+
+
+def odd_rows(
+    dtype: DType,
+    shape: tuple[int, ...],
+    constants: Sequence[int | float],
+    places: Sequence[int],
+    turn: int,
+    *,
+    odd: bool = True,
+) -> Array:
+    """Return an array whose rows hold one value each, but for an odd one at one of some places.
+
+    A row is what has one index on the first axis, or in every other turn, or of rank 1, all of the
+    array. Each row has the next values and place, the likeliest first; if not ``odd``, it is even.
+    """
+    pairs = _odd_pairs(dtype, constants)
+    order = sorted(product(range(len(pairs)), range(len(places))), key=_rank)
+    rows = 1 if len(shape) == 1 or turn % 2 or not shape[0] else shape[0]
+    made = np.empty((rows, int(np.prod(shape, dtype=np.int64)) // rows), numpy_dtype(dtype))
+    for number in range(rows):
+        pair, place = order[(turn * (rows if len(shape) > 1 else 1) + number) % len(order)]
+        with np.errstate(all="ignore"):
+            usual, other = np.array(pairs[pair]).astype(made.dtype)
+        made[number] = usual
+        if odd and -made.shape[1] <= places[place] < made.shape[1]:
+            made[number, places[place]] = other
+    return made.reshape(shape)
+
+
+def _rank(numbers: tuple[int, int]) -> int:
+    """Return a number that grows with both: the first pairs get all places, and the first places
+    all pairs."""
+    return (numbers[0] + 1) * (numbers[1] + 1)
+
+
+def _odd_pairs(dtype: DType, constants: Sequence[int | float]) -> list[tuple[Any, Any]]:
+    """Return values of a row and its odd one: an ordinary one and each special one, both ways."""
+    if dtype.is_bool:
+        return [(False, True), (True, False)]
+    if dtype.is_float:
+        most, usual = _LARGEST[dtype.kind, dtype.bits], 1.5
+        given = [c for c in constants if isinstance(c, float)]
+        special = [*given[:2], np.nan, 0.0, *given[2:], np.inf, -np.inf, -0.0, most, -most, 2.5]
+        signs = [(0.0, -0.0), (-0.0, 0.0)]
+    else:
+        usual, given = 3, [c for c in constants if isinstance(c, int)]
+        special = [*given[:2], 0, *given[2:], 1, -1, dtype.low, dtype.high]
+        special = [value for value in special if dtype.low <= value <= dtype.high]
+        signs = []
+    special = [value for value in dict.fromkeys(special) if value != usual]
+    odd = [(usual, value) for value in special[:4]]
+    even = [(value, usual) for value in special[:4]]
+    rest = [pair for value in special[4:] for pair in ((usual, value), (value, usual))]
+    return [*odd, *even, *signs, *rest]
 
 
 def _all(value: float) -> Row:

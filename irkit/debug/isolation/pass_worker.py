@@ -3,15 +3,18 @@
 import msgspec
 
 from irkit.core import IRKitError, Recorder
+from irkit.debug.isolation.input_digest import input_digest
 from irkit.debug.isolation.trace_step import LEVELS
 from irkit.transform import AnyPass, StepChannel, apply_pass
 
 
 class PassReply(msgspec.Struct, frozen=True):
-    """The resulting step as a message; empty if the pass returned an object of class ``other``."""
+    """The resulting step as a message; empty if the pass returned an object of class ``other``, or
+    ``modified`` its input in place."""
 
     message: bytes
     other: str = ""
+    modified: bool = False
 
 
 class _WorkerState:
@@ -41,7 +44,10 @@ def run_pass(
         raise IRKitError("the process that runs passes was restarted, and its channel was lost")
     step = channel.receive(message)
     recorder = recorder_class(disabled, keep=keep, timed=timed)
+    known = input_digest(step.before)
     after: object = apply_pass(p, step.before, recorder)
+    if input_digest(step.before) != known:
+        return PassReply(b"", modified=True)
     if not isinstance(after, p.level):
         return PassReply(b"", type(after).__name__)
     done = msgspec.structs.replace(

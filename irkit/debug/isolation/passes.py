@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from irkit.core import FormatError, IRKitError, Recorder
 from irkit.debug.isolation.forked_pass import run_forked_pass
+from irkit.debug.isolation.input_digest import CHANGED
 from irkit.debug.isolation.pass_worker import PassReply, run_pass
 from irkit.debug.isolation.trace_step import LEVELS, trace_step
 from irkit.processes import (
@@ -125,6 +126,8 @@ class Isolation:
             reply = run_forked_pass(attempt, recorder, message, self.limits)
         except ChildDied as error:
             raise pass_halted(error, self.limits) from None
+        if reply is not None and reply.modified:
+            raise PassHalted("input", CHANGED)
         if reply is None or not reply.message:
             return self._run_here(attempt, recorder)  # It fails, and says how.
         return _taken(channel, reply, recorder)
@@ -150,6 +153,9 @@ class Isolation:
             recorder.keep,
             recorder.timed,
         )
+        if reply.modified:
+            self._child.close()  # Its copy of the input is of no use any more.
+            raise PassHalted("input", CHANGED)
         if not reply.message:
             what = f"it returned {reply.other}, not {attempt.p.level.__name__}"
             raise PassHalted("class", what)

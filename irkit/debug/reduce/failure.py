@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike
 from irkit.core import IRKitError
 from irkit.debug.bisect.bisect import GuiltyStep
 from irkit.debug.check.check import verdicts
+from irkit.debug.check.code_check import CODE
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.schedule_steps import NO_SCHEDULE, scheduled_steps
 from irkit.debug.check.subject import Subject
 from irkit.debug.check.verdict import WRONG
+from irkit.debug.check.well_defined import runs
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import INTEGERS, InputSet, input_sets
 from irkit.debug.reduce.case import FailingCase
-from irkit.debug.reduce.well_defined import runs
 from irkit.ir import PrimFunc, StepLimit, numpy_dtype
 from irkit.schedule import ScheduleTrace
 from irkit.transform import (
@@ -58,6 +59,11 @@ class Failure(msgspec.Struct, frozen=True):
         return self.kind not in WRONG
 
     @property
+    def is_of_code(self) -> bool:
+        """Return True if code generation is at fault, and no pass."""
+        return self.name == CODE
+
+    @property
     def is_of_schedule(self) -> bool:
         """Return True if a primitive is at fault, not a pass."""
         return self.name.startswith("sch.")
@@ -75,15 +81,16 @@ def failure_of(
     case: FailingCase,
     *,
     native: bool | None = None,
+    code: bool = False,
     max_steps: int = MAX_STEPS,
     apply: Apply = apply_here,
 ) -> Failure | None:
     """Run a case and return how it fails; None if it does not fail or is not a valid program.
 
-    ``native`` is that of :func:`check`; ``max_steps`` limits the interpreter; ``apply`` runs the
-    passes, for example in a child process.
+    ``native`` and ``code`` are those of :func:`check`; ``max_steps`` limits the interpreter;
+    ``apply`` runs the passes, for example in a child process.
     """
-    options = CheckOptions(case.inputs, native=native, max_steps=max_steps)
+    options = CheckOptions(case.inputs, native=native, code=code, max_steps=max_steps)
     try:
         return _first_failure(case.steps(apply), options)[0]
     except IRKitError:
@@ -147,6 +154,7 @@ def find_case(
     seed: int = 0,
     samples: int = 4,
     native: bool | None = None,
+    code: bool = False,
     max_steps: int = MAX_STEPS,
     apply: Apply = apply_here,
     schedule: ScheduleTrace = NO_SCHEDULE,
@@ -156,7 +164,9 @@ def find_case(
     The other options are those of :func:`check`. Returns None if every step keeps the meaning.
     Raises: IRKitError if the function itself cannot run.
     """
-    options = CheckOptions(inputs or {}, dims or {}, seed, samples, native, max_steps=max_steps)
+    options = CheckOptions(
+        inputs or {}, dims or {}, seed, samples, native, code, max_steps=max_steps
+    )
     steps = scheduled_steps(func, schedule, pipeline, apply=apply)
     failure, seen_on, seen = _first_failure(steps, options)
     if failure is None:
@@ -167,9 +177,12 @@ def find_case(
     subject = Subject(func, options)
     for before, after in zip(seen[::2], seen[1::2], strict=True):
         subject.consider(before, after)
-    for chosen in sorted(subject.inputs, key=lambda each: each.name != seen_on):
+    tried = [*subject.inputs, *subject.assertions.inputs]
+    for chosen in sorted(tried, key=lambda each: each.name != seen_on):
         case = FailingCase(func, pipeline, _named(func, chosen), schedule)
-        again = failure_of(case, native=native, max_steps=max_steps, apply=apply)
+        again = failure_of(
+            case, native=native, code=failure.is_of_code, max_steps=max_steps, apply=apply
+        )
         if again is not None:
             return case, again
     raise IRKitError(
@@ -217,6 +230,10 @@ def case_of_guilty_step(
     Raises: IRKitError if the step is not about one loop function, or does not fail again.
     """
     before, p, pipeline = found.before, found.p, found.pipeline
+    if found.verdict.in_code and pipeline is not None and isinstance(before, PrimFunc):
+        case = find_case(pipeline, found.original or before, **options, apply=apply)
+        if case is not None:
+            return case
     if not isinstance(before, PrimFunc) or p is None or pipeline is None:
         raise IRKitError("only a pass over one loop function can be reduced alone")
     placed = [(found.verdict.phase, p)]

@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 
 from irkit.core import IRKitError
+from irkit.debug.check.well_defined import is_well_defined, runs
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.reduce.case import CaseSize, FailingCase, size_of_case
 from irkit.debug.reduce.failure import Failure, failed_pass, failure_of
 from irkit.debug.reduce.families import FAMILIES, SHORTENING
 from irkit.debug.reduce.search import Search
-from irkit.debug.reduce.well_defined import is_well_defined, runs
 from irkit.ir import StepLimit, script
 from irkit.transform import Apply, apply_here
 
@@ -138,8 +138,14 @@ class _CaseFails:
             return wanted(case)
         if wanted.is_of_pass:
             return wanted.is_like(failed_pass(case, self.apply))
-        native = None if self.too_long else False
-        found = failure_of(case, native=native, max_steps=self.max_steps, apply=self.apply)
+        code = wanted.is_of_code
+        found = failure_of(
+            case,
+            native=None if self.too_long or code else False,
+            code=code,
+            max_steps=self.max_steps,
+            apply=self.apply,
+        )
         return wanted.is_like(found)
 
 

@@ -52,12 +52,13 @@ def test_{name}() -> None:
 
 _NO_LIMITS = Limits()
 _PLAIN = """\
-{first}    for verdict in check({steps}, INPUTS):
+{first}    steps = {steps}
+    for verdict in check(steps, INPUTS{code}):
         assert verdict.ok, str(verdict)"""
 _GUARDED = """\
 {first}    with Isolation(seconds={seconds}, memory={memory}) as isolation:
         steps = {steps}
-        for verdict in check(steps, INPUTS):
+        for verdict in check(steps, INPUTS{code}):
             assert verdict.ok, str(verdict)"""
 _STEPS = "pipeline_for(PIPELINE, func).steps(func{apply})"
 _SCHEDULE = "    schedule = ScheduleTrace.from_json(SCHEDULE)\n"
@@ -81,21 +82,28 @@ def regression_test(
     names = ["check"] + ["scheduled_steps"] * bool(case.schedule.steps)
     steps = _SCHEDULED if case.schedule.steps else _STEPS
     first = _SCHEDULE if case.schedule.steps else ""
-    body = _PLAIN.format(first=first, steps=steps.format(apply=""))
+    code = ", code=True" if failure.is_of_code else ""
+    modifies = failure.kind == "input"
+    apply = ", apply=with_untouched_input(apply_here)" if modifies else ""
+    names += ["with_untouched_input"] * modifies
+    body = _PLAIN.format(first=first, steps=steps.format(apply=apply), code=code)
     if failure.needs_isolation:
         names.insert(0, "Isolation")
         body = _GUARDED.format(
             first=first,
+            code=code,
             seconds=limits.seconds,
             memory=limits.memory,
             steps=steps.format(apply=", apply=isolation.apply"),
         )
-    claim = f"{failure.name}_keeps_the_meaning_of_{case.func.name}"
+    name = "native_code" if failure.is_of_code else failure.name
+    claim = f"{name}_keeps_the_meaning_of_{case.func.name}"
     return _TEST.format(
         title=textwrap.fill(title, WIDTH),
         imports=imports,
         names=", ".join(names),
-        more="from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else "",
+        more="from irkit.schedule import ScheduleTrace\n" * bool(case.schedule.steps)
+        + "from irkit.transform import apply_here\n" * modifies,
         schedule=_schedule_text(case.schedule),
         body=body,
         function=quoted(script(case.func)),

@@ -87,7 +87,7 @@ def _basis(verdict: Verdict) -> str:
     some = f"proved for {verdict.sizes}" if verdict.sizes else ""
     what = "not for all values" if some else "not proved"
     missing = f"{what}: {verdict.unproved}" if verdict.unproved else ""
-    return "; ".join(filter(None, (some, basis, missing, verdict.order)))
+    return "; ".join(filter(None, (some, basis, verdict.unused, missing, verdict.order)))
 
 
 def _first_wrong(verdict: Verdict) -> str:

@@ -136,7 +136,7 @@ class TargetComparison:
         with suppress(StepLimit), np.errstate(all="ignore"):
             outcome = InterpreterExecutor(self.max_steps).run(func, args)
             return None if outcome.error else list(outcome.arrays)
-        outcome = NativeExecutor(trusted=False, worker=self.worker).run(func, args)
+        outcome = NativeExecutor(self.worker).run(func, args)
         return None if outcome.error else list(outcome.arrays)
 
     def _right(

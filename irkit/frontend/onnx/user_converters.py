@@ -82,7 +82,7 @@ class UserConverter(msgspec.Struct, frozen=True):
             error.hint = "\n  ".join(filter(None, (error.hint, f"In the converter {self}.")))
             error.span = node.span
             raise
-        except Exception as error:  # A stranger's code can raise anything.
+        except (Exception, SystemExit) as error:  # A stranger's code can raise anything.
             raise node.fail(
                 f"the converter {self} raised {type(error).__name__}: {error}",
                 hint=_place(error, self.file),
@@ -208,7 +208,9 @@ def load_entry_point(entry: EntryPoint) -> None:
 def _load(what: str, load: Callable[[], object]) -> None:
     try:
         found = load()
-    except Exception as error:  # A module can raise anything when it is imported.
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # A module can raise anything when it is imported.
         reason = f"{type(error).__name__}: {error}"
         raise IRKitError(f"{what} cannot be loaded: {reason}") from error
     known = (each for versions in _registered.values() for each in versions.values())

@@ -10,7 +10,7 @@ from irkit.core import Span
 from irkit.frontend.sizes.arithmetic import AxisWindow, Dim
 from irkit.graph import TensorType
 from irkit.ir import Assert, DType, Expr, PrimFunc, convert, index, seq
-from irkit.te import Tensor, compute, create_prim_func, placeholder, size_params
+from irkit.te import Tensor, create_prim_func, define_stage, placeholder, size_params
 
 Rule = Callable[[Sequence[Tensor]], Callable[..., Expr]]
 """From the tensors of a loop function to the element of its result at indices."""
@@ -28,7 +28,7 @@ def size_kernel(
     tensors = [
         placeholder(arg.shape, dtype=arg.dtype, name=f"p{at}") for at, arg in enumerate(args)
     ]
-    made = compute(tuple(shape), rule(tensors), name)
+    made = define_stage(tuple(shape), rule(tensors), name)
     assert isinstance(made, Tensor)
     numbers = size_params([*tensors, made])
     func = create_prim_func([*numbers, *tensors, made], name=name, span=span)

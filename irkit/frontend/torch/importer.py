@@ -48,7 +48,17 @@ def import_program(
     Raises: IRKitError with all operators that have no converter, or for a node that does not fit.
     """
     _check(program)
-    return _Importer(program, constants, sizes or {}).run()
+    importer = _Importer(program, constants, sizes or {})
+    try:
+        return importer.run()
+    except IRKitError:
+        raise
+    except Exception as error:  # A file can hold anything, and a converter meets it first.
+        node = importer.node
+        at = "" if node is None else f" at node {node.name!r}, {node.target}"
+        raise FormatError(
+            f"the program does not fit{at}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def operator_name(target: str) -> str:
@@ -103,6 +113,7 @@ class _Importer:
         self.dims = Dimensions(program.ranges, sizes)
         self.names: list[str] = []
         self.unique = UniqueNames()
+        self.node: TorchNode | None = None  # The one that is imported.
 
     def run(self) -> IRModule:
         changed = {each.target for each in self.program.outputs if each.kind == "mutation"}
@@ -112,7 +123,9 @@ class _Importer:
             self.scope[name] = self.sizes.get(symbol, self.dims.of_input(symbol))
         self.scope |= self.program.graphs
         for node in self.program.nodes:
+            self.node = node
             self._node(node)
+        self.node = None
         results, outputs, mutations = list[Value](), list[str](), list[str]()
         taken = UniqueNames()
         for each in self.program.outputs:

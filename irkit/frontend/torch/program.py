@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from irkit.core import FormatError
+from irkit.core import FormatError, IRKitError, number_beyond_64_bits
 from irkit.ir import as_dtype, numpy_dtype
 
 VERSION = 1
@@ -144,10 +144,24 @@ def save_program(program: TorchProgram, path: str | Path) -> None:
 def load_program(path: str | Path) -> TorchProgram:
     """Read a program. Raises: FormatError if the file is damaged or of another version."""
     try:
-        stored = msgspec.json.decode(Path(path).read_bytes(), type=_StoredProgram)
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
+    try:
+        stored = msgspec.json.decode(data, type=_StoredProgram)
         arrays = {name: _array(each) for name, each in stored.arrays.items()}
-    except (msgspec.DecodeError, ValueError) as error:
+        large = number_beyond_64_bits(msgspec.json.decode(data))
+    except (
+        msgspec.DecodeError,
+        ValueError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+        IRKitError,
+    ) as error:
         raise FormatError(f"{path} is not a program from PyTorch: {error}") from None
+    if large is not None:
+        raise FormatError(f"{path} has a number of {large.bit_length()} bits; expected at most 64")
     if stored.version != VERSION:
         raise FormatError(f"{path} has version {stored.version}, expected {VERSION}")
     return TorchProgram(

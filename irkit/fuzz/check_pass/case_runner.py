@@ -26,6 +26,7 @@ from irkit.transform import IR
 
 MOST_DRAWS = 30
 """How many programs are drawn for each that was asked for, where the pass changes few."""
+_LEFT_ALONE = 6  # Programs that the pass leaves alone, examined beyond as many as it changes.
 _ELSEWHERE = 30  # Programs on which the pass runs once more, in a process with another hash seed.
 
 
@@ -127,7 +128,8 @@ class CaseRunner:
     @property
     def _enough_left_alone(self) -> bool:
         """Return True if programs that the pass leaves alone need no more examination."""
-        return self.fires != 0 and self.tally.left_alone >= self.examples // 2
+        most = min(self.examples // 2, _LEFT_ALONE + self.tally.fired)
+        return self.fires != 0 and self.tally.left_alone >= most
 
     def _count(self, found: Examination) -> None:
         self.tally.cases += 1

@@ -1,6 +1,6 @@
 """Programs drawn until enough were examined: by number, or by a strategy of the user's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, cast
@@ -21,7 +21,7 @@ from irkit.fuzz.check_pass.numbered_programs import NumberedProgram, NumberedPro
 from irkit.fuzz.check_pass.position import PassPosition
 from irkit.fuzz.check_pass.programs import (
     DrawnProgram,
-    Form,
+    ProgramForms,
     as_program,
     checked_kinds,
     forms_of,
@@ -45,8 +45,6 @@ _ALL = [
 ]
 _UNLIMITED = 1_000_000
 
-Forms = Sequence[tuple[str, Form]]
-
 
 class _Enough(BaseException):
     """Ends the drawing: Hypothesis lets through what is no Exception."""
@@ -54,12 +52,12 @@ class _Enough(BaseException):
 
 def source_of(
     settings: PassCheckSettings, position: PassPosition
-) -> st.SearchStrategy[Any] | Forms:
+) -> st.SearchStrategy[Any] | ProgramForms:
     """Return where programs come from: the user's strategy or function, or irkit's generators."""
     if isinstance(settings.strategy, st.SearchStrategy):
         return cast("st.SearchStrategy[Any]", settings.strategy)
     if settings.strategy is not None:
-        return (("strategy", partial(_drawn_by_user, settings.strategy)),)
+        return ProgramForms((("strategy", partial(_drawn_by_user, settings.strategy)),))
     kinds = checked_kinds(settings.kinds, position.on_graphs)
     return forms_of(kinds, position.fits, aim_of(position.p))
 
@@ -71,7 +69,7 @@ def _drawn_by_user(draw: Callable[[Picks], object], picks: Picks) -> DrawnProgra
         return DrawnProgram(None, why_not=error.message)
 
 
-def draw_by_number(cases: CaseRunner, forms: Forms, seed: object) -> None:
+def draw_by_number(cases: CaseRunner, forms: ProgramForms, seed: object) -> None:
     """Draw programs in some forms. Raises: what the smallest one that fails raises."""
     programs = NumberedPrograms(forms, seed)
     while not cases.is_enough():

@@ -277,9 +277,7 @@ class _Examiner:
         if not any(step.changed for step in self.own):
             return ""
         native = self.options.native
-        comparison = CheckOptions(
-            samples=self.options.samples, native=native or None, guarded=native
-        )
+        comparison = CheckOptions(samples=self.options.samples, native=native or None)
         before = self.program if isinstance(self.program, IRModule) else self.own[0].before
         for verdict in verdicts([self._as_one_step(before, lowered)], comparison, _worker()):
             if verdict.status == "not known":
@@ -298,7 +296,7 @@ class _Examiner:
     def _is_wrong_without(self) -> bool:
         lowered = self.pipeline.run(self.program, apply=self._skipping)
         step = self._as_one_step(self.program, lowered)
-        comparison = CheckOptions(samples=self.options.samples)
+        comparison = CheckOptions(samples=self.options.samples, native=self.options.native or None)
         return any(v.is_wrong for v in verdicts([step], comparison))
 
     def _as_one_step(self, before: IR, after: IR) -> Step:

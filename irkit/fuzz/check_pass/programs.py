@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 
 import msgspec
 import onnx
@@ -11,15 +11,18 @@ from irkit.core import Function, IRKitError, IRModule, ScheduleError, walk
 from irkit.debug import schedule_steps
 from irkit.frontend.onnx import import_onnx
 from irkit.fuzz.generators.aimed.aim import PassAim
+from irkit.fuzz.generators.aimed.aimed_graphs import aimed_graph
 from irkit.fuzz.generators.aimed.aimed_programs import planted
 from irkit.fuzz.generators.aimed.opportunities import opportunities
 from irkit.fuzz.generators.draw_sample import draw_sample
+from irkit.fuzz.generators.graphs.chains import GROUPS, graph_chain
+from irkit.fuzz.generators.loops.dependence_nests import THEMES, dependence_nest
 from irkit.fuzz.generators.loops.loop_functions import loop_function
 from irkit.fuzz.generators.sample import LOOP_SAMPLES, PROGRAM_KINDS, Kind, Sample, Unusable
 from irkit.fuzz.picks import Picks
 from irkit.graph import GraphFunc, parse_module
 from irkit.ir import For, PrimFunc
-from irkit.phases import DEFAULT
+from irkit.phases import DEFAULT, GRAPH
 from irkit.schedule import LoopRef, Schedule
 from irkit.transform import IR, Pipeline
 
@@ -27,6 +30,8 @@ GRAPH_KINDS: tuple[Kind, ...] = ("graphs",)
 
 _TRIES = 4
 _PLAINLY = DEFAULT.without("simplify").without("eliminate-common-subexpressions")
+_LOWERING = reduce(Pipeline.without, [p.name for phase, p in GRAPH.placed if not phase], GRAPH)
+"""The passes that make kernels of a graph, without those that could take away what is in it."""
 _MARKS: tuple[Callable[[Schedule, LoopRef], None] | None, ...] = (
     None,
     Schedule.unroll,
@@ -52,6 +57,14 @@ Form = Callable[[Picks], DrawnProgram]
 """A way to draw programs."""
 
 
+class ProgramForms(msgspec.Struct, frozen=True, eq=False):
+    """Ways to draw programs, with names. One program of each of the ``first`` is drawn before all
+    others."""
+
+    forms: tuple[tuple[str, Form], ...]
+    first: tuple[Form, ...] = ()
+
+
 def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
     """Return the kinds of samples to draw."""
     chosen: tuple[Kind, ...] = tuple(kind for kind in PROGRAM_KINDS if kind in kinds)
@@ -63,23 +76,39 @@ def checked_kinds(kinds: Sequence[str], on_graphs: bool) -> tuple[Kind, ...]:
 
 def forms_of(
     kinds: tuple[Kind, ...], fits: Callable[[Pipeline], bool], aim: PassAim
-) -> tuple[tuple[str, Form], ...]:
-    """Return ways to draw programs of some kinds, with names.
+) -> ProgramForms:
+    """Return ways to draw programs of some kinds.
 
-    Where programs of loops are among them, some have what the pass under test looks for. Graphs
-    that cannot become loops are drawn where it ``fits`` into fewer passes.
+    Where programs of loops are among them, some have what the pass under test looks for, and nests
+    in which order matters come first; where graphs are, chains of operators and instances of its
+    patterns. Graphs that cannot become loops are drawn where it ``fits``
+    into fewer passes.
     """
     found: list[tuple[str, Form]] = [(kind, partial(_of_kind, kind, fits)) for kind in kinds]
+    first: tuple[Form, ...] = ()
     if "programs" in kinds:
+        first = tuple(partial(_plain, partial(dependence_nest, theme=theme)) for theme in THEMES)
         nests = partial(opportunities, aim=aim)
-        found += [("loops", partial(_as_written, loop_function)), ("nests", partial(_plain, nests))]
+        found += [
+            ("loops", partial(_as_written, loop_function)),
+            ("nests", partial(_plain, nests)),
+            ("dependences", partial(_plain, dependence_nest)),
+        ]
         if aim.has_expressions:
             found += [
                 ("aimed nests", partial(_aimed, nests, aim)),
                 ("aimed loops", partial(_aimed, loop_function, aim)),
                 ("aimed programs", partial(_aimed, _function, aim)),
             ]
-    return tuple(found)
+    if "graphs" in kinds:
+        chains = tuple(partial(_graph, partial(graph_chain, group=group), fits) for group in GROUPS)
+        found.append(("chains", partial(_graph, graph_chain, fits)))
+        first = chains
+        if aim.graph_patterns or aim.operators:
+            aimed = partial(_graph, partial(aimed_graph, aim=aim), fits)
+            found += [("aimed graphs", aimed)]
+            first = (*(aimed for _ in chains), *chains)
+    return ProgramForms(tuple(found), first)
 
 
 Make = Callable[[Picks], PrimFunc]
@@ -92,6 +121,20 @@ def _as_written(make: Make, picks: Picks) -> DrawnProgram:
 def _plain(make: Make, picks: Picks) -> DrawnProgram:
     """Make a function; half of the time without passes that could take away what is in it."""
     return DrawnProgram(make(picks), _PLAINLY if picks.below(2) else None)
+
+
+def _graph(
+    make: Callable[[Picks], GraphFunc], fits: Callable[[Pipeline], bool], picks: Picks
+) -> DrawnProgram:
+    """Make a graph; two times in three it goes to the pass as it is."""
+    why_not = ""
+    pipeline = _LOWERING if picks.below(3) and fits(_LOWERING) else None
+    for _ in range(_TRIES):
+        try:
+            return DrawnProgram(as_program(make(picks)).ir, pipeline)
+        except Unusable as error:
+            why_not = error.message
+    return DrawnProgram(None, why_not=why_not)
 
 
 def _aimed(make: Make, aim: PassAim, picks: Picks) -> DrawnProgram:

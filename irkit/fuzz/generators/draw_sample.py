@@ -43,6 +43,7 @@ from irkit.fuzz.generators.sample import (
     Sample,
 )
 from irkit.fuzz.generators.schedules.schedule_samples import (
+    draw_empty_ranges,
     draw_seed_schedule,
     draw_small_stages,
     with_schedule,
@@ -118,13 +119,16 @@ def _draw_loops(picks: Picks) -> Sample:
 
 def _draw_scheduled(picks: Picks) -> Sample:
     """Draw a program and a schedule: mostly random primitives, some directives for the stages of
-    tensor expressions, or a schedule of the seed corpus."""
+    tensor expressions, or a schedule of the seed corpus. One program in eight has loops that may
+    be empty."""
     if picks.one_in(_SEED_SCHEDULES):
         return draw_seed_schedule(picks)
     if picks.one_in(10):
         return draw_staged(picks)
-    operators = picks.one_in(8)
-    sample = draw_operators(picks, scheduled=False) if operators else draw_small_stages(picks)
+    form = picks.below(8)
+    if form == 1:
+        return with_schedule(draw_empty_ranges(picks), picks)
+    sample = draw_operators(picks, scheduled=False) if not form else draw_small_stages(picks)
     return with_schedule(sample, picks)
 
 

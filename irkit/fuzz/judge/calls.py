@@ -30,7 +30,8 @@ _CHANGES = 16
 
 
 def calls_are_checked(case: LoopCase, number: int) -> None:
-    """Called through its stub, a function computes the same; it refuses what the interpreter does.
+    """Called through its stub, with arrays that touch, a function computes the same; it refuses
+    what the interpreter does.
 
     Raises: WrongSample.
     """
@@ -45,7 +46,7 @@ def calls_are_checked(case: LoopCase, number: int) -> None:
     for at, inputs in enumerate(case.sample.inputs):
         if at in case.refused:
             continue
-        args = inputs.copied()
+        args = side_by_side(func, inputs.copied())
         kernel(*args)
         why = case.reference.disagreement(at, args)
         if why:
@@ -122,7 +123,7 @@ def changed_arguments(func: PrimFunc, args: list[Any], number: int) -> list[Any]
     assert isinstance(param, Buffer)
     number, way = divmod(number, len(_ARRAYS) + 1)
     if way == len(_ARRAYS):
-        return _overlapping(args, at, number)
+        return _overlapping(func, args, at, number)
     made = _ARRAYS[way](args[at], number)
     if made is None:
         return None
@@ -130,9 +131,36 @@ def changed_arguments(func: PrimFunc, args: list[Any], number: int) -> list[Any]
     return args
 
 
-def _overlapping(args: list[Any], at: int, number: int) -> list[Any] | None:
-    """Pass one array twice, in place of another of its type and shape."""
+def side_by_side(func: PrimFunc, args: list[Any], shared: int = 0) -> list[Any]:
+    """Copy the contiguous arrays among some arguments into one memory, each where the one before
+    ends, or ``shared`` of the largest elements before its end; larger elements come first."""
+    places = [at for at, arg in enumerate(args) if _is_movable(func.params[at], arg)]
+    places.sort(key=lambda at: -args[at].itemsize)
+    step = shared * max((args[at].itemsize for at in places), default=0)
+    room = np.zeros(sum(args[at].nbytes for at in places), np.uint8)
+    made, end = list(args), 0
+    for at in places:
+        begin = max(end - step, 0) if args[at].size else end
+        end = begin + args[at].nbytes
+        made[at] = room[begin:end].view(args[at].dtype).reshape(args[at].shape)
+        made[at][...] = args[at]
+    return made
 
+
+def _is_movable(param: Var | Buffer, arg: Any) -> bool:
+    """Return True for an array that can lie anywhere that suits its elements."""
+    if not isinstance(param, Buffer) or type(arg) is not np.ndarray:
+        return False
+    array: Array = arg
+    plain = array.flags.c_contiguous and array.dtype.kind != "V"
+    return plain and param.align <= array.itemsize
+
+
+def _overlapping(func: PrimFunc, args: list[Any], at: int, number: int) -> list[Any] | None:
+    """Pass one array twice, in place of another of its type and shape; or arrays that share an
+    element."""
+    if number % 3 == 0:
+        return side_by_side(func, args, shared=1)
     own = _layout(args[at])
     others = [each for n, each in enumerate(args) if n != at and _layout(each) == own]
     if not others:

@@ -8,7 +8,7 @@ from irkit.graph.flow import bindings_of, bodies, live_values, operands
 from irkit.graph.function import GraphFunc
 from irkit.graph.nodes import Bind, Constant, Op, Value
 from irkit.graph.ops import Array, op_spec
-from irkit.graph.state import state_pairs
+from irkit.graph.state import StateResults, state_pairs
 from irkit.graph.types import TensorType
 from irkit.ir import as_int
 
@@ -23,6 +23,7 @@ class GraphFacts:
         self.func = func
         self.bound = bindings_of(func)
         self.state = frozenset(func.params[pair.param] for pair in state_pairs(func))
+        self.state_results = StateResults(func)
         self.uses = _live_uses(func, self.bound)
         self._arrays: dict[Value, Array | None] = {}
 

@@ -95,6 +95,10 @@ class GraphRule(msgspec.Struct, frozen=True):
         if read:  # By then, something can be written over it.
             remark(bind, f"{self.name}: it would read the state {next(iter(read)).name!r} later")
             return None
+        made = any(each.var is result for each in body.bindings)
+        if not made and not facts.state_results.may_be(bind.var, result):
+            remark(bind, f"{self.name}: {result.name!r} cannot be written over the state")
+            return None
         return bind.replace(step=body)
 
 

@@ -7,12 +7,11 @@ made for, so comparing their structure is enough.
 
 from collections.abc import Sequence
 
-from irkit.core import IRKitError, children, deep_recursion
+from irkit.core import IRKitError, children
 from irkit.graph.types import TensorType
 from irkit.ir import Buffer, Expr, PrimFunc, Var
 
 
-@deep_recursion
 def kernel_sizes(kernel: PrimFunc, tensors: Sequence[TensorType]) -> dict[Var, Expr]:
     """Return what each variable in the shapes of a kernel's buffers is, for tensors of these types.
 
@@ -39,12 +38,19 @@ def kernel_sizes(kernel: PrimFunc, tensors: Sequence[TensorType]) -> dict[Var, E
 
 
 def _bind(own: Expr, given: Expr, found: dict[Var, Expr]) -> None:
-    if isinstance(own, Var):
-        found.setdefault(own, given)
-        return
-    mine, others = list(children(own)), list(children(given))
-    if type(own) is not type(given) or len(mine) != len(others):
-        return
-    for left, right in zip(mine, others, strict=True):
-        if isinstance(left, Expr) and isinstance(right, Expr):
-            _bind(left, right, found)
+    """Bind the variables of a size of a kernel where the two sizes have the same structure."""
+    stack, seen = [(own, given)], set[tuple[int, int]]()
+    while stack:
+        one, other = stack.pop()
+        if isinstance(one, Var):
+            found.setdefault(one, other)
+            continue
+        mine, others = list(children(one)), list(children(other))
+        if type(one) is not type(other) or len(mine) != len(others) or (id(one), id(other)) in seen:
+            continue
+        seen.add((id(one), id(other)))
+        stack += [
+            (left, right)
+            for left, right in zip(mine[::-1], others[::-1], strict=True)
+            if isinstance(left, Expr) and isinstance(right, Expr)
+        ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import reduce
 
-from irkit.core import IRKitError, deep_recursion, walk
+from irkit.core import IRKitError, children, postorder, walk
 from irkit.ir import (
     I64,
     Add,
@@ -23,24 +23,31 @@ from irkit.ir import (
 )
 
 
-@deep_recursion
 def largest(size: Expr, most: Mapping[Var, Expr]) -> Expr:
     """Return the largest that ``size`` is, where each dimension of ``most`` is from 0 to the
     expression given for it. The result may be larger than what is reached.
 
     Raises: IRKitError for an expression that has no known limit.
     """
-    return _limits(size, most)[1]
+    known: dict[int, tuple[Expr, Expr]] = {}
+    for node in postorder(size):
+        assert isinstance(node, Expr)
+        known[id(node)] = _limits(node, most, known)
+    return known[id(size)][1]
 
 
-def _limits(size: Expr, most: Mapping[Var, Expr]) -> tuple[Expr, Expr]:
+def _limits(
+    size: Expr, most: Mapping[Var, Expr], known: Mapping[int, tuple[Expr, Expr]]
+) -> tuple[Expr, Expr]:
+    """Return the least and the most that a size is; ``known`` has those of its operands."""
     if isinstance(size, Var) and size in most:
         return Const(0, I64), most[size]
-    if not any(var in most for var in walk(size, Var)):
+    parts = [known[id(child)] for child in children(size)]
+    if all(low is high for low, high in parts):
         return size, size
     if not isinstance(size, Binary):
         raise _unlimited(size)
-    (low, high), (least, top) = _limits(size.a, most), _limits(size.b, most)
+    (low, high), (least, top) = parts
     match size:
         case Add():
             return low + least, high + top

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from irkit.inspector_web.limits import MOST_DUMP_BYTES
 
 DumpSide = Literal["after", "before", "start"]
+
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""An integer of a file, which JSON does not limit."""
 
 
 class Dumped(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,12 +30,12 @@ class Dumped(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     side: DumpSide = "after"
     text: str | None = None
     language: str = ""
-    phase: int = 0
+    phase: Int32 = 0
     phase_name: str = ""
     ms: float = 0.0
     inside: str = ""
     failed: str = ""
-    line: int = 0
+    line: Int32 = 0
 
 
 class DumpDamage(Exception):

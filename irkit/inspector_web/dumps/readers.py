@@ -39,8 +39,11 @@ def readers() -> Iterator[DumpReader]:
         where = f"entry point {entry.name!r} ({entry.value}){package}"
         try:
             found: object = entry.load()
-        except Exception as error:
-            raise IRKitError(f"{where} cannot be loaded: {error}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise IRKitError(f"{where} cannot be loaded: {reason}") from error
         if not isinstance(found, DumpReader):
             raise IRKitError(f"{where} is a {type(found).__name__}, not a DumpReader")
         yield found

@@ -91,6 +91,17 @@ def find_guilty_pass(
         text = _nothing_wrong_text(len(steps), unknown)
         return GuiltyPass(text, checked=checked.verdicts, seconds=checked.seconds)
     step = trace[wrong.step]
+    if wrong.guilty:
+        return GuiltyPass(
+            f"No pass is guilty: {wrong.guilty} is.",
+            step.index,
+            wrong.guilty,
+            step.function or wrong.function,
+            wrong,
+            note=wrong.text,
+            checked=checked.verdicts,
+            seconds=checked.seconds,
+        )
     report_progress(f"trying the rewrites of {step.name}")
     guilty = GuiltyPass(
         f"'{step.pass_text}' is the first pass that changes the meaning of the program.",

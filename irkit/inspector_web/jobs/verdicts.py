@@ -52,7 +52,7 @@ SIGNS: dict[VerdictStatus, str] = {
     "unknown": "could not be tried",
     "idle": "changed nothing",
 }
-QUICK = CheckOptions(samples=2, max_steps=20_000, seconds=20.0)
+QUICK = CheckOptions(samples=2, code=True, max_steps=20_000, seconds=20.0)
 CAREFUL = CheckOptions(samples=4, native=True, seconds=60.0)
 AT_ONCE = 4
 SECONDS = 200.0
@@ -70,7 +70,7 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     ``at`` is the first wrong element of ``buffer``; ``inputs`` names the set of inputs. ``order``
     is what is known of parallel loops, vectors and threads that the step made or changed. ``basis``
     is what the verdict rests on: a proof for all values (of ``sizes``, if it is not for all of
-    them), or runs.
+    them), or runs. ``guilty`` is "code generation" where that is at fault, and not the pass.
     """
 
     step: int
@@ -90,6 +90,7 @@ class StepVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     order: str = ""
     basis: str = ""
     sizes: str = ""
+    guilty: str = ""
 
 
 class StepVerdicts(msgspec.Struct, frozen=True):
@@ -170,7 +171,7 @@ class _Checks:
 
     def _of_step(self, found: list[Verdict]) -> StepVerdict:
         # Native code that agrees with the interpreter tells nothing about the pass.
-        about = [each for each in found if not (each.name == "code" and each.ok)]
+        about = [each for each in found if not each.in_code or each.is_wrong]
         told = [as_step_verdict(each, self.options.samples) for each in about]
         return min(told, key=lambda each: ORDER.index(each.status))
 
@@ -198,6 +199,7 @@ def as_step_verdict(verdict: Verdict, samples: int) -> StepVerdict:
         order=verdict.order[:LONGEST],
         basis="" if verdict.basis == "not known" else verdict.basis,
         sizes=verdict.sizes[:LONGEST],
+        guilty=verdict.guilty if verdict.in_code else "",
     )
 
 
@@ -219,17 +221,17 @@ def _status(verdict: Verdict) -> VerdictStatus:
 
 def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
     error = verdict.error
-    if verdict.name == "code" and status in WRONG:
-        return (
-            "The pass is not the cause: native code and the interpreter disagree before it, too. "
-            f"{verdict.message}".rstrip()
-        )
+    if verdict.in_code and status in WRONG:
+        wrong = f" {verdict.wrong_element}." if verdict.wrong_element else ""
+        return f"The pass is not the cause.{wrong} In this stage, {verdict.message}."
     if status == "exact" and verdict.basis == "proved":
         of = f" of {verdict.sizes}" if verdict.sizes else ""
         proof = f"Proved: every output is the same before and after, for all values{of}."
         return f"{proof} It was also tried on {_sets(verdict, samples)}."
     if status == "exact":
-        text = f"Every output has the same bits before and after, on {_sets(verdict, samples)}."
+        unused = f", and {verdict.unused}" if verdict.unused else ""
+        tried = f"{_sets(verdict, samples)}{unused}"
+        text = f"Every output has the same bits before and after, on {tried}."
         return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text
     if status == "close":
         return (

@@ -44,9 +44,9 @@ def run_script(file: str) -> None:
     except SystemExit as stop:
         if stop.code not in (None, 0):
             raise IRKitError(f"the script ended with {stop.code}") from None
-    except IRKitError:
+    except (IRKitError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         where = _line_of(error, file)
         raise IRKitError(
             f"{os.path.basename(file)}{where}: {type(error).__name__}: {error}"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from flask import Flask, Response, abort, request
 
-from irkit.core import InputError, IRKitError
+from irkit.core import InputError, IRKitError, number_beyond_64_bits
 from irkit.inspector_web.jobs.job import JobKind
 from irkit.inspector_web.jobs.job_registry import JOB_KINDS
 from irkit.inspector_web.jobs.queue import TooManyJobs
@@ -39,8 +39,13 @@ def add_job_routes(
         workspace = ready_workspace(inspection)
         try:
             job_request = msgspec.json.decode(request.get_data(), type=JobRequest)
+            large = number_beyond_64_bits(msgspec.json.decode(job_request.arguments))
         except (msgspec.DecodeError, RecursionError) as error:
             return _refused(InputError(f"this is not a request for a job: {error}"))
+        if large is not None:
+            return _refused(
+                InputError(f"a number of {large.bit_length()} bits; expected at most 64")
+            )
         if job_request.kind == "edit" and not inspection.edits:
             return _refused(InputError(NO_EDITS))
         try:

@@ -1,10 +1,10 @@
 """Analyses of loop functions, each computed once per function and cached for its lifetime.
 
 Reading order: enclosing (all statements, what surrounds one, and what ran before it),
-uses (what reads and writes what), regions (which part of a buffer is accessed), liveness,
-dependence; what those rest on: axes, value_numbering, boxes, digits, conflicts; then what passes
-ask about one buffer or load: carried_values, in_place, in_bounds, guarded_loads, reductions. The
-ranges of variables are in ``arith``.
+uses (what reads and writes what), owners (whose memory a buffer is), regions (which part of a
+buffer is accessed), liveness, dependence; what those rest on: axes, value_numbering, boxes, digits,
+conflicts; then what passes ask about one buffer or load: carried_values, in_place, in_bounds,
+guarded_loads, reductions. The ranges of variables are in ``arith``.
 
 A result may hold statements of the function, never the function itself: the cache is keyed on it,
 weakly. ``dependences`` is conservative, and the one answer for schedules; ``carried_values`` asks
@@ -66,6 +66,12 @@ from irkit.ir.analysis.in_place import (
 from irkit.ir.analysis.liveness import (
     Liveness as Liveness,
     liveness as liveness,
+)
+from irkit.ir.analysis.owners import (
+    MemoryOwners as MemoryOwners,
+    is_divided as is_divided,
+    memory_owners as memory_owners,
+    with_views as with_views,
 )
 from irkit.ir.analysis.reductions import (
     IDENTITIES as IDENTITIES,

@@ -10,6 +10,7 @@ from irkit.core import analysis, walk
 from irkit.ir.analysis.axes import axis_values
 from irkit.ir.analysis.conflicts import accesses_in, accesses_of, conflict, crossing
 from irkit.ir.analysis.digits import by_digits
+from irkit.ir.analysis.owners import MemoryOwners
 from irkit.ir.analysis.regions import access_regions
 from irkit.ir.analysis.uses import uses_of
 from irkit.ir.arith import IndexSums, Ranges, bounds, loop_ranges, simplify
@@ -34,6 +35,7 @@ class Dependences:
         lets = {let.var: let.value for let in walk(func.body, Let)}
         self._sums = IndexSums(self._ranges, lets | axis_values(func))
         self._uses = uses_of(func)
+        self._owners = MemoryOwners(func)
         self._regions = access_regions(func)
         self._carried: dict[For, str | None] = {}
         self._digits: dict[For, tuple[Dependences, list[For]] | None] = {}
@@ -76,8 +78,7 @@ class Dependences:
     def _carries(self, loop: For) -> str | None:
         if self.has_effects(loop):
             return "it has an effect besides memory accesses"
-        # What is allocated in an iteration is its own.
-        own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+        own = self._owners.own(loop)
         accesses = accesses_of(loop, self._sums, self._uses.memory)
         shared = [access for access in accesses if access.memory not in own]
         return conflict(loop, trip_count(loop), self._sums, shared, thorough=True)
@@ -88,7 +89,7 @@ class Dependences:
         if self.carried(loop) is None:
             return ()
         digits = self._by_digits(loop)
-        own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+        own = self._owners.own(loop)
         written = {self._uses.memory(store.buffer): None for store in walk(loop.body, Store)}
         return tuple(
             memory

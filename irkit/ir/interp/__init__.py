@@ -29,3 +29,6 @@ from irkit.ir.interp.run import (
     evaluate as evaluate,
     interpret as interpret,
 )
+from irkit.ir.interp.statements import (
+    FailedAssertion as FailedAssertion,
+)

@@ -7,7 +7,6 @@ whose order does not matter, and each nest of threads counts the barriers that i
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from irkit.ir.buffer import Buffer
 from irkit.ir.stmt import For, Stmt
@@ -211,8 +210,3 @@ def _touch(site: AccessSite, indices: tuple[int, ...], place: Place) -> Touch:
     chain = () if place[0] is None else place[0].chain
     values = tuple((each.loop.var.name, each.value) for each in chain)
     return Touch(site.writes, site.buffer.name, indices, site.stmt, values)
-
-
-def lanes_of(value: Any, lanes: int) -> Any:
-    """Return the values of a register in each lane."""
-    return np.broadcast_to(np.asarray(value), (lanes,))

@@ -8,6 +8,7 @@ import numpy as np
 from irkit.core import DTypeError, IRKitError, ShapeError, Span, children
 from irkit.ir.buffer import Buffer
 from irkit.ir.dtype import DType
+from irkit.ir.exact_sizes import exact_value
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.interp.machine import Registers
@@ -107,6 +108,20 @@ class ArgumentBinder:
             self._dimension(dim, size, f"dimension {axis} of {label}")
         self._layout(buffer, array, label)
         self.registers[place.memory] = array
+
+    def check_extents(self, arrays: dict[int, Any], values: dict[Var, Any]) -> None:
+        """Raise ShapeError for an extent of a parameter that is computed, and wraps around."""
+        known = {var: int(value) for var, value in values.items() if not var.dtype.is_float}
+        for number, array in arrays.items():
+            param = self.func.params[number]
+            assert isinstance(param, Buffer)
+            for axis, (dim, size) in enumerate(zip(param.shape, np.shape(array), strict=True)):
+                exact = None if isinstance(dim, (Const, Var)) else exact_value(dim, known)
+                if exact is not None and exact != size:
+                    raise ShapeError(
+                        f"dimension {axis} of {self.label(number)} must be {exact}; found {size}",
+                        span=self.func.span,
+                    )
 
     def _dimension(self, dim: Expr, size: int, where: str) -> None:
         if isinstance(dim, Var) and dim not in self.bound:

@@ -11,10 +11,8 @@ import numpy as np
 
 from irkit.core import IRKitError
 from irkit.ir.function import PrimFunc
-from irkit.ir.interp.access_log import lanes_of
 from irkit.ir.interp.machine import Registers
-from irkit.ir.interp.memory import BufferRegisters
-from irkit.ir.interp.races import touched_elements
+from irkit.ir.interp.memory import BufferRegisters, lanes_of, touched_elements
 from irkit.ir.interp.run import MAX_BYTES, MAX_STEPS, InterpretedFunction
 from irkit.ir.interp.statements import StatementCompiler
 from irkit.ir.stmt import For, Store

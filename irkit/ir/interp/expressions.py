@@ -215,12 +215,18 @@ class ExpressionCompiler:
         outer = self.active(node.dtype.lanes) if node.dtype.lanes > 1 else None
         if outer is not None:
             mask = outer if mask is None else self.code.binary(lanes_and, mask, outer)
+        self.before_load(place, indices, mask, node.dtype.lanes)
         to = self.code.register()
         if mask is None and node.dtype.lanes == 1:
             self.code.emit(load_one(place, indices, to, self.code.span))
         else:
             self.code.emit(load_lanes(place, indices, mask, to, node.dtype, self.code.span))
         return to
+
+    def before_load(
+        self, place: BufferRegisters, indices: list[int], mask: int | None, lanes: int
+    ) -> None:
+        """Add operations before a load, whose operands are ready: none here."""
 
     def place(self, buffer: Buffer) -> BufferRegisters:
         """Return the registers of a buffer."""

@@ -325,3 +325,28 @@ def view(
         r[place.memory] = memory[start : start + needed]
 
     return look
+
+
+def touched_elements(
+    r: Registers, place: BufferRegisters, indices: list[int], masks: list[int], lanes: int
+) -> list[tuple[int, tuple[int, ...], int]]:
+    """Return the offset, the indices and the lane of each element that an access touches; an access
+    out of bounds fails by itself."""
+    columns = [lanes_of(r[index], lanes) for index in indices]
+    live = [lanes_of(r[mask], lanes) for mask in masks]
+    shape = [int(r[size]) for size in place.shape]
+    strides = [int(r[stride]) for stride in place.strides]
+    found: list[tuple[int, tuple[int, ...], int]] = []
+    for lane in range(lanes):
+        if not all(mask[lane] for mask in live):
+            continue
+        at = tuple([int(column[lane]) for column in columns])
+        if all(0 <= one < size for one, size in zip(at, shape, strict=True)):
+            offset = sum([one * step for one, step in zip(at, strides, strict=True)])
+            found.append((offset, at, lane))
+    return found
+
+
+def lanes_of(value: Any, lanes: int) -> Any:
+    """Return the values of a register in each lane."""
+    return np.broadcast_to(np.asarray(value), (lanes,))

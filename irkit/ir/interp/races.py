@@ -18,11 +18,11 @@ from irkit.ir.interp.access_log import (
     Place,
     Race,
     ThreadNest,
-    lanes_of,
 )
 from irkit.ir.interp.arguments import nested_statements
 from irkit.ir.interp.machine import SHARED, Registers
-from irkit.ir.interp.memory import BufferRegisters
+from irkit.ir.interp.memory import BufferRegisters, lanes_of, touched_elements
+from irkit.ir.interp.private_memory import PrivateMemory
 from irkit.ir.interp.run import MAX_BYTES, MAX_STEPS, InterpretedFunction
 from irkit.ir.interp.statements import StatementCompiler
 from irkit.ir.stmt import Allocate, For, Stmt, Store, View
@@ -72,6 +72,8 @@ class RecordingCompiler(StatementCompiler):
     # Iterations.
 
     def _has_no_order(self, stmt: For) -> bool:
+        if stmt.kind == "thread" and stmt.thread in self.axes:
+            return False  # Each thread of the loop around it runs all of it.
         in_lockstep = not self.threads and stmt.kind == "thread"
         return stmt.kind in UNORDERED and (not in_lockstep or stmt.thread.startswith("blockIdx"))
 
@@ -97,9 +99,10 @@ class RecordingCompiler(StatementCompiler):
         self.code.emit(enter)
         super().statement(stmt)
         self.code.emit(leave)
+        del self.runs[id(stmt)]
 
     def iteration(self, stmt: For) -> None:
-        if self._has_no_order(stmt):
+        if id(stmt) in self.runs:
             self._begin_iteration(stmt)
         super().iteration(stmt)
 
@@ -161,6 +164,18 @@ class RecordingCompiler(StatementCompiler):
 
         self.code.emit(follow)
 
+    def copied(self, memory: PrivateMemory) -> None:
+        logs = [self.logs[place][0] for place in memory.bases]
+
+        def switch(r: Registers) -> None:
+            copy = r[memory.copy]
+            if copy.log is None:
+                copy.log = MemoryLog() if r[memory.key] else r[logs[0]]
+            for log in logs:
+                r[log] = copy.log
+
+        self.code.emit(switch)
+
     # Accesses.
 
     def operation(self, node: Expr) -> int:
@@ -212,26 +227,6 @@ class RecordingCompiler(StatementCompiler):
                 r[log].write(r[offset] + element, here, site, found, r[memory][element], new)
 
         self.code.emit(note)
-
-
-def touched_elements(
-    r: Registers, place: BufferRegisters, indices: list[int], masks: list[int], lanes: int
-) -> list[tuple[int, tuple[int, ...], int]]:
-    """Return the offset, the indices and the lane of each element that an access touches; an access
-    out of bounds fails by itself."""
-    columns = [lanes_of(r[index], lanes) for index in indices]
-    live = [lanes_of(r[mask], lanes) for mask in masks]
-    shape = [int(r[size]) for size in place.shape]
-    strides = [int(r[stride]) for stride in place.strides]
-    found: list[tuple[int, tuple[int, ...], int]] = []
-    for lane in range(lanes):
-        if not all(mask[lane] for mask in live):
-            continue
-        at = tuple([int(column[lane]) for column in columns])
-        if all(0 <= one < size for one, size in zip(at, shape, strict=True)):
-            offset = sum([one * step for one, step in zip(at, strides, strict=True)])
-            found.append((offset, at, lane))
-    return found
 
 
 class _LockstepCompiler(RecordingCompiler):

@@ -8,6 +8,7 @@ import numpy as np
 
 from irkit.core import IRKitError, deep_recursion
 from irkit.ir.buffer import Buffer
+from irkit.ir.exact_sizes import size_guard
 from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc, shape_vars
 from irkit.ir.instructions import Instruction, find_instruction
@@ -48,6 +49,9 @@ class InterpretedFunction:
             if isinstance(param, Buffer)
         }
         self.variables = dict(compiler.variables)
+        self.guard = size_guard(func)
+        if self.guard is not None:
+            compiler.allocations = self.guard.allocations
         for number, param in enumerate(func.params):
             if isinstance(param, Buffer):
                 place, label = compiler.place(param), argument_label(func, number)
@@ -75,11 +79,11 @@ class InterpretedFunction:
         binder = ArgumentBinder(self.func, registers, self.variables)
         binder.check_count(args)
         with np.errstate(all="ignore"):
-            self._bind(binder, args)
+            self._bind(binder, args, registers)
             execute(self.program, registers)
         return registers
 
-    def _bind(self, binder: ArgumentBinder, args: Sequence[Any]) -> None:
+    def _bind(self, binder: ArgumentBinder, args: Sequence[Any], registers: Registers) -> None:
         arrays: dict[int, Any] = {}
         for number, param in enumerate(self.func.params):
             if isinstance(param, Var):
@@ -90,6 +94,10 @@ class InterpretedFunction:
                 writes = number in self.written
                 binder.array(number, param, self.places[number], args[number], writes)
         binder.check_aliases(arrays, self.written)
+        values = {var: registers[place] for var, place in self.variables.items()}
+        binder.check_extents(arrays, values)
+        if self.guard is not None and not evaluate(self.guard.condition, values, max_steps=None):
+            raise self.guard.problem(self.func, values)
 
 
 def _instruction_function(name: str) -> Callable[..., Any]:

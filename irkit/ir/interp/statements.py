@@ -1,9 +1,9 @@
 """Compile the statements of a function to a program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from irkit.core import IRKitError, children
+from irkit.core import IRKitError, ShapeError, children, walk
 from irkit.ir.buffer import Buffer
 from irkit.ir.build import evaluates, is_hint
 from irkit.ir.dtype import DType
@@ -20,6 +20,7 @@ from irkit.ir.interp.memory import (
     store_one,
     view,
 )
+from irkit.ir.interp.private_memory import PrivateMemory
 from irkit.ir.interp.values import cast_function
 from irkit.ir.numpy_types import numpy_dtype
 from irkit.ir.stmt import (
@@ -38,6 +39,16 @@ from irkit.ir.stmt import (
 )
 
 
+class FailedAssertion(IRKitError):
+    """An assertion that does not hold; ``assertion`` is the statement."""
+
+    assertion: Assert | None = None
+
+    def picklable_state(self) -> dict[str, Any]:
+        """Return the attributes to send to another process; IR is left behind."""
+        return {name: value for name, value in self.__dict__.items() if name != "assertion"}
+
+
 class StatementCompiler(ExpressionCompiler):
     """Compiler of statements; ``compile`` needs the guard of ``deep_recursion``."""
 
@@ -46,7 +57,12 @@ class StatementCompiler(ExpressionCompiler):
         self.events: list[Barrier | Fork] = []
         self.waiting: set[int] = set()  # Thread loops that contain a barrier.
         self.last = -1  # The register of the latest Evaluate.
+        self.allocations: Mapping[int, Expr] = {}  # Conditions for sizes, by the id of buffers.
         self.ranges: dict[Var, tuple[int, int]] = {}  # Variables of loops with constant bounds.
+        self.private: list[PrivateMemory] = []  # Around the current statement, if threads use it.
+        self.has_threads = False
+        self.axes: tuple[str, ...] = ()  # Those of the loops over threads around it.
+        self.forks: dict[int, list[tuple[PrivateMemory, int, int, int]]] = {}  # By loop.
 
     def compile(self, body: Stmt) -> None:
         """Append the code of a statement."""
@@ -68,6 +84,8 @@ class StatementCompiler(ExpressionCompiler):
         """Record the loops whose threads must run side by side."""
         held: set[int] = set()
         for stmt in nested_statements(body):
+            if isinstance(stmt, For) and stmt.kind == "thread":
+                self.has_threads = True
             if evaluates(stmt, "barrier") or any(id(child) in held for child in children(stmt)):
                 held.add(id(stmt))
                 if isinstance(stmt, For) and stmt.kind == "thread":
@@ -94,6 +112,20 @@ class StatementCompiler(ExpressionCompiler):
             self.code.emit(store_one(place, indices, value, stmt.span))
         else:
             self.code.emit(store_lanes(place, indices, mask, value, lanes, stmt.span))
+        owner = self._private_of(place)
+        if owner is not None:
+            masks = [] if mask is None else [mask]
+            owner.note_store(place, indices, masks, lanes, self.axes)
+
+    def before_load(
+        self, place: BufferRegisters, indices: list[int], mask: int | None, lanes: int
+    ) -> None:
+        owner = self._private_of(place)
+        if owner is not None:
+            owner.check(place, indices, [] if mask is None else [mask], lanes)
+
+    def _private_of(self, place: BufferRegisters) -> PrivateMemory | None:
+        return next((each for each in self.private if place.memory in each.bases), None)
 
     def before_store(
         self,
@@ -116,10 +148,20 @@ class StatementCompiler(ExpressionCompiler):
                 self.ranges[stmt.var] = (low, high)
             case _:
                 pass
+        run = self._loop
         if id(stmt) in self.waiting and not stmt.thread.startswith("blockIdx"):
-            self._threads(stmt, var, begin, end)
-        else:
-            self._loop(stmt, var, begin, end)
+            run = self._threads
+        if stmt.kind != "thread" or stmt.thread in self.axes:
+            run(stmt, var, begin, end)
+            return
+        saved = [(each, each.save()) for each in self.private if each.is_in(stmt)]
+        self.forks[id(stmt)] = [(each, var, begin, note) for each, note in saved]
+        around, self.axes = self.axes, (*self.axes, stmt.thread)
+        run(stmt, var, begin, end)
+        self.axes = around
+        for each, note in saved:
+            each.restore(note)
+            self.copied(each)
 
     def _loop(self, stmt: For, var: int, begin: int, end: int) -> None:
         body, leave = self.code.label(), self.code.label()
@@ -148,7 +190,16 @@ class StatementCompiler(ExpressionCompiler):
 
     def iteration(self, stmt: For) -> None:
         """Compile the body of a loop, whose variable is set."""
+        forks = self.forks.pop(id(stmt), [])
+        for each, var, begin, note in forks:
+            each.enter(stmt, var, begin, note)
+            self.copied(each)
         self.statement(stmt.body)
+        for each, *_ in forks:
+            each.leave(stmt)
+
+    def copied(self, memory: PrivateMemory) -> None:
+        """Add operations after another copy of memory has become the current one: none here."""
 
     def _stop(self, event: Barrier | Fork, then: int) -> None:
         self.events.append(event)
@@ -247,12 +298,41 @@ class StatementCompiler(ExpressionCompiler):
         shared = buffer.is_shared
         place = self.new_place(buffer)
         given = buffer.strides is not None
+        if id(buffer) in self.allocations:
+            self._check_size(stmt, self.allocations[id(buffer)])
         self.code.emit(
             allocate(place, buffer.dtype, given_strides=given, shared=shared, span=stmt.span)
         )
         self.inside_allocation(stmt, place)
-        self.statement(stmt.body)
+        own = PrivateMemory(stmt, place, self.code, self.axes) if self._is_copied(stmt) else None
+        if own is None:
+            self.statement(stmt.body)
+        else:
+            self.code.emit(own.begin())
+            self.copied(own)
+            self.private.append(own)
+            self.statement(stmt.body)
+            self.private.pop()
+            self.code.emit(own.end())
         self.code.emit(release(place, shared=shared))
+
+    def _check_size(self, stmt: Allocate, cond: Expr) -> None:
+        """Stop before an allocation whose size depends on loops and would wrap around."""
+        holds = self.value(cond)
+
+        def stop(r: Registers) -> None:
+            if not r[holds]:
+                raise ShapeError(
+                    f"buffer {stmt.buffer.name!r} has a size that i64 does not hold",
+                    span=stmt.span,
+                )
+
+        self.code.emit(stop)
+
+    def _is_copied(self, stmt: Allocate) -> bool:
+        if not (self.has_threads and stmt.buffer.is_private):
+            return False
+        return any(loop.kind == "thread" for loop in walk(stmt.body, For))
 
     def inside_allocation(self, stmt: Allocate, place: BufferRegisters) -> None:
         """Add operations after memory is allocated: none here."""
@@ -263,7 +343,12 @@ class StatementCompiler(ExpressionCompiler):
         given = stmt.buffer.strides is not None
         self.code.emit(view(place, source.memory, offset, given_strides=given, span=stmt.span))
         self.inside_view(stmt, place, offset)
+        owner = self._private_of(source)
+        if owner is not None:
+            owner.add_view(stmt, place, source, offset)
         self.statement(stmt.body)
+        if owner is not None:
+            owner.drop_view()
 
     def inside_view(self, stmt: View, place: BufferRegisters, offset: int) -> None:
         """Add operations after a view is made: none here."""
@@ -284,7 +369,9 @@ class StatementCompiler(ExpressionCompiler):
 
         def stop(r: Registers) -> None:
             message = stmt.described([int(r[value]) for value in values])
-            raise IRKitError(f"assertion failed: {message}", span=stmt.span)
+            failure = FailedAssertion(f"assertion failed: {message}", span=stmt.span)
+            failure.assertion = stmt
+            raise failure
 
         self.code.emit(stop)
         self.code.goto(good, good)

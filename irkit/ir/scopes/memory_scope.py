@@ -15,16 +15,18 @@ Place = Literal["", "stack", "heap"]
 class MemoryScope(msgspec.Struct, frozen=True):
     """The rules of a memory scope; with the defaults it is memory like any other.
 
-    ``about`` is what it is, in a few words. Of a ``shared`` one, all threads of a nest share a
-    buffer that is allocated inside it; of another, each thread has its own. ``types`` are the names
-    of the element types that it may hold, none for any. In native code, a buffer begins at a
-    multiple of ``align`` bytes, takes at most ``most_bytes``, and lies on the ``stack`` or the
-    ``heap``; 0 and nothing leave that open.
+    ``about`` is what it is, in a few words. A buffer belongs to one iteration of the loops around
+    its allocation. Of a ``shared`` scope, all threads of a nest share it, also if it is allocated
+    inside their loops; of a ``private`` one, each thread has its own, also if it is allocated
+    around them. ``types`` are the names of the element types that it may hold, none for any. In
+    native code, a buffer begins at a multiple of ``align`` bytes, takes at most ``most_bytes``, and
+    lies on the ``stack`` or the ``heap``; 0 and nothing leave that open.
     """
 
     name: str
     about: str = ""
     shared: bool = False
+    private: bool = False
     types: tuple[str, ...] = ()
     align: int = 0
     most_bytes: int = 0
@@ -63,4 +65,6 @@ class MemoryScope(msgspec.Struct, frozen=True):
             return f"it holds at most {self.most_bytes} bytes"
         if self.place not in ("", "stack", "heap"):
             return f"it lies in {self.place!r}; expected 'stack', 'heap' or nothing"
+        if self.shared and self.private:
+            return "it is shared by threads and private to each of them; expected one of the two"
         return ""

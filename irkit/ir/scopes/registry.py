@@ -9,7 +9,7 @@ _OWN = {
     row.name: row
     for row in (
         MemoryScope("global", "memory that every thread can reach"),
-        MemoryScope("local", "memory of one thread: registers or its stack"),
+        MemoryScope("local", "memory of one thread: registers or its stack", private=True),
         MemoryScope("shared", "memory of one nest of threads", shared=True),
         MemoryScope("warp", "registers of a warp of threads, a row of each lane's own"),
     )

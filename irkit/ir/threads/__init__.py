@@ -1,9 +1,10 @@
 """Thread loops and barriers: what a nest is, which threads conflict, and how a nest is split at its
 barriers.
 
-Reading order: nest, split (one thread at a time), digits (of a thread's number), conflicts (which
-threads touch the same element), barriers (where a nest needs them), guarded_conflicts (iterations
-under conditions), independence (of all loops without an order).
+Reading order: nest, private (memory of each thread), split (one thread at a time), digits (of a
+thread's number), conflicts (which threads touch the same element), barriers (where a nest needs
+them), guarded_conflicts (iterations under conditions), independence (of all loops without an
+order).
 
 After a split, each piece has thread loops of its own, and what a thread keeps has a place for every
 thread. Loops and conditions around a barrier go around the thread loops, so threads must agree on
@@ -13,6 +14,10 @@ whether two threads may touch the same element; ``thread_sync`` puts barriers by
 ``independence`` tells checks which loops can run in any order.
 """
 
+from irkit.ir.build import (
+    is_block_loop as is_block_loop,
+    is_thread_loop as is_thread_loop,
+)
 from irkit.ir.threads.barriers import (
     BarrierFinder as BarrierFinder,
     outermost_nests as outermost_nests,
@@ -35,8 +40,11 @@ from irkit.ir.threads.nest import (
     extent_of as extent_of,
     holding as holding,
     is_barrier as is_barrier,
-    is_block_loop as is_block_loop,
-    is_thread_loop as is_thread_loop,
+)
+from irkit.ir.threads.private import (
+    element_reach as element_reach,
+    thread_number as thread_number,
+    with_own_memory as with_own_memory,
 )
 from irkit.ir.threads.split import (
     split_threads as split_threads,

@@ -5,11 +5,11 @@ import msgspec
 
 from irkit.core import Span, any_node, children, walk
 from irkit.ir.buffer import Load
-from irkit.ir.build import trip_count
+from irkit.ir.build import is_thread_loop, trip_count
 from irkit.ir.expr import Expr
 from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Seq, Stmt, View
 from irkit.ir.threads.conflicts import AccessPlace, Path, ThreadConflicts
-from irkit.ir.threads.nest import UniformityInfo, is_barrier, is_thread_loop
+from irkit.ir.threads.nest import UniformityInfo, is_barrier
 
 MAX_PENDING = 128
 

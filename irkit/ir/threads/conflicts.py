@@ -3,16 +3,22 @@
 from collections.abc import Iterable, Sequence
 
 from irkit.core import children, walk
-from irkit.ir.analysis import Access, ConflictTest, accesses_in, axis_values, uses_of
+from irkit.ir.analysis import (
+    Access,
+    ConflictTest,
+    accesses_in,
+    axis_values,
+    memory_owners,
+    uses_of,
+)
 from irkit.ir.arith import IndexSums, Interval, loop_ranges
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import as_int, nested, seq, trip_count
+from irkit.ir.build import as_int, is_thread_loop, nested, seq, trip_count
 from irkit.ir.expr import EQ, Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import conjuncts
-from irkit.ir.stmt import Allocate, Evaluate, For, If, Let, Stmt, Store
+from irkit.ir.stmt import Evaluate, For, If, Let, Stmt, Store
 from irkit.ir.threads.digits import thread_digits, value_of
-from irkit.ir.threads.nest import is_thread_loop
 
 MAX_PAIRS = 1 << 14
 Path = tuple[For, ...]  # The loops around a place, from the outermost of its nest inwards.
@@ -46,7 +52,7 @@ class ThreadConflicts:
         self._changing = {
             buffer for buffer in _buffers(func) if self._memory(buffer) in self._stored
         }
-        self._inside: dict[For, set[Buffer]] = {}
+        self._own = memory_owners(func).own
         self._known: dict[int, tuple[Stmt | Expr, list[GuardedAccess]]] = {}
 
     def between(self, a: AccessPlace, b: AccessPlace) -> bool:
@@ -121,16 +127,6 @@ class ThreadConflicts:
             if not all(test.apart(x, y) for x, y in pairs):
                 return True
         return False
-
-    def _own(self, loop: For) -> set[Buffer]:
-        """Return the buffers that each thread of a loop has to itself."""
-        if loop not in self._inside:
-            self._inside[loop] = {
-                allocate.buffer
-                for allocate in walk(loop.body, Allocate)
-                if not allocate.buffer.is_shared
-            }
-        return self._inside[loop]
 
 
 def _buffers(root: PrimFunc | Stmt) -> Iterable[Buffer]:

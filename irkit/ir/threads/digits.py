@@ -2,10 +2,9 @@
 
 from irkit.core import walk
 from irkit.ir.analysis import digit_weights
-from irkit.ir.build import as_int, trip_count
+from irkit.ir.build import as_int, is_thread_loop, trip_count
 from irkit.ir.expr import Const, Expr, Var
 from irkit.ir.stmt import For, Seq, Stmt
-from irkit.ir.threads.nest import is_thread_loop
 
 Digit = tuple[For, int]
 """A loop over a digit, with what one step of it adds to the number."""

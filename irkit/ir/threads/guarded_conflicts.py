@@ -4,18 +4,18 @@ A tiled loop writes ``C[(o * 16 + i) * 17 + j * 8 + k]`` where ``j * 8 + k < 17`
 condition, a row would reach into the next one. Vectors are compared with their lanes and masks.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from math import gcd
 
 import msgspec
 
-from irkit.core import children, deep_recursion, walk
+from irkit.core import children, deep_recursion, postorder, walk
 from irkit.ir.analysis import ConflictTest
 from irkit.ir.arith import IndexSums, Product, Sum
 from irkit.ir.buffer import Buffer, Load, Ramp
 from irkit.ir.build import as_int
 from irkit.ir.expr import EQ, GE, GT, LE, LT, Add, And, Broadcast, Expr, Sub, Var
-from irkit.ir.stmt import Allocate, Block, For, If, Stmt, Store
+from irkit.ir.stmt import Block, For, If, Stmt, Store
 
 MAX_PAIRS = 1 << 10
 MAX_DISTANCES = 1 << 12
@@ -42,17 +42,18 @@ def meet_under_conditions(
     count: int | None,
     sums: IndexSums,
     memory: Callable[[Buffer], Buffer],
+    own: Set[Buffer],
     only: Buffer | None = None,
 ) -> bool:
     """Return False if two of ``count`` iterations of a loop certainly never touch the same element,
     one of them writing, because of the conditions under which they do.
 
-    With ``only``, elements of other memory do not count.
+    Each iteration has the buffers ``own`` to itself. With ``only``, elements of other memory do not
+    count.
     """
     finder = _AccessFinder(sums, memory)
     with deep_recursion:
         finder.visit(loop.body, ())
-    own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
     found = [access for access in finder.found if access.memory not in own]
     stores = [access for access in found if access.writes]
     changing = {store.memory for store in stores}
@@ -127,6 +128,16 @@ def _joined(cond: Expr) -> tuple[Expr, ...]:
 def linear(expr: Expr, sums: IndexSums) -> Linear | None:
     """Return an integer expression as a sum of scalars and a multiple of the lane; None if it is
     none, or may wrap around."""
+    known: dict[int, Linear | None] = {}
+    # Below a scalar or a lane number, the sums have the answer.
+    for node in postorder(expr) if isinstance(expr, (Add, Sub)) else (expr,):
+        assert isinstance(node, Expr)
+        if node is expr or node.dtype.lanes > 1:
+            known[id(node)] = _linear(node, sums, known)
+    return known[id(expr)]
+
+
+def _linear(expr: Expr, sums: IndexSums, known: Mapping[int, Linear | None]) -> Linear | None:
     dtype = expr.dtype
     if not dtype.is_integer:
         return None
@@ -140,7 +151,7 @@ def linear(expr: Expr, sums: IndexSums) -> Linear | None:
             step = as_int(stride)
             found = None if step is None else (sums.sum_of(base), step)
         case Add(a, b) | Sub(a, b):
-            one, other = linear(a, sums), linear(b, sums)
+            one, other = known[id(a)], known[id(b)]
             if one is not None and other is not None:
                 by = 1 if isinstance(expr, Add) else -1
                 found = one[0] + other[0].scaled(by), one[1] + by * other[1]

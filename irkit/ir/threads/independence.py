@@ -7,16 +7,15 @@ can be wrong, "independent" cannot.
 import msgspec
 
 from irkit.core import analysis, deep_recursion, walk
-from irkit.ir.analysis import axis_values, dependences, uses_of
+from irkit.ir.analysis import axis_values, dependences, memory_owners, uses_of
 from irkit.ir.arith import IndexSums, loop_ranges
 from irkit.ir.buffer import Buffer
-from irkit.ir.build import trip_count
+from irkit.ir.build import is_block_loop, trip_count
 from irkit.ir.function import PrimFunc
 from irkit.ir.stmt import For, Let
 from irkit.ir.threads.barriers import BarrierFinder, outermost_nests, stands_twice
 from irkit.ir.threads.conflicts import ThreadConflicts
 from irkit.ir.threads.guarded_conflicts import meet_under_conditions
-from irkit.ir.threads.nest import is_block_loop
 
 UNORDERED = ("parallel", "vectorized")
 
@@ -56,7 +55,8 @@ def _carries(func: PrimFunc, loop: For) -> str:
     reason = known.carried(loop)
     if reason is None or known.has_effects(loop):
         return reason or ""
-    meet = meet_under_conditions(loop, trip_count(loop), _sums(func), uses_of(func).memory)
+    sums, memory, own = _sums(func), uses_of(func).memory, memory_owners(func).own(loop)
+    meet = meet_under_conditions(loop, trip_count(loop), sums, memory, own)
     return reason if meet else ""
 
 
@@ -73,8 +73,9 @@ def met_memory(func: PrimFunc, loop: For) -> tuple[Buffer, ...]:
     if not found:
         return ()
     count, sums, memory = trip_count(loop), _sums(func), uses_of(func).memory
+    own = memory_owners(func).own(loop)
     return tuple(
-        each for each in found if meet_under_conditions(loop, count, sums, memory, only=each)
+        each for each in found if meet_under_conditions(loop, count, sums, memory, own, only=each)
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from irkit.core import Node, children, postorder, walk
 from irkit.ir.arith import simplify
 from irkit.ir.buffer import Buffer, Load
-from irkit.ir.build import call, evaluates, maximum, trip_count
+from irkit.ir.build import call, evaluates, is_thread_loop, maximum, trip_count
 from irkit.ir.dtype import I64
 from irkit.ir.expr import Const, Expr, Var, convert
 from irkit.ir.stmt import Allocate, Block, For, Let, Stmt, View
@@ -19,17 +19,6 @@ BARRIER = call("barrier")
 def is_barrier(stmt: Node) -> bool:
     """Return True if a statement is a barrier."""
     return evaluates(stmt, "barrier")
-
-
-def is_block_loop(stmt: Node) -> bool:
-    """Return True if a statement is a loop over blocks of threads, which no barrier joins."""
-    return isinstance(stmt, For) and stmt.kind == "thread" and stmt.thread.startswith("blockIdx")
-
-
-def is_thread_loop(stmt: Node) -> bool:
-    """Return True if a statement is a loop whose iterations are threads that can meet at
-    barriers."""
-    return isinstance(stmt, For) and stmt.kind == "thread" and not is_block_loop(stmt)
 
 
 def holding(root: Stmt, claim: Callable[[Stmt], bool]) -> set[int]:
@@ -87,7 +76,7 @@ class UniformityInfo:
                     self.add(stmt.var)
             case Let() if not self.holds(stmt.value):
                 self.add(stmt.var)
-            case Allocate() if inside and not stmt.buffer.is_shared:
+            case Allocate() if stmt.buffer.is_private or (inside and not stmt.buffer.is_shared):
                 self.add(stmt.buffer)
             case View() if stmt.source in self._varying or not self.holds(stmt.offset):
                 self.add(stmt.buffer)

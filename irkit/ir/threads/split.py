@@ -18,33 +18,31 @@ from irkit.core import (
     with_span_of,
 )
 from irkit.ir.analysis import axis_values
-from irkit.ir.arith import simplify
 from irkit.ir.buffer import Buffer, Load
 from irkit.ir.build import (
-    as_int,
     element_count,
     eq,
-    is_const,
+    is_thread_loop,
     logical_and,
     ramp,
     seq,
-    strided_count,
 )
-from irkit.ir.dtype import I64
-from irkit.ir.expr import Const, Expr, Var, convert
+from irkit.ir.expr import Expr, Var
 from irkit.ir.function import PrimFunc
 from irkit.ir.scoped_rewriter import map_below
 from irkit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, View
-from irkit.ir.threads.nest import UniformityInfo, extent_of, holding, is_barrier, is_thread_loop
+from irkit.ir.threads.nest import UniformityInfo, holding, is_barrier
+from irkit.ir.threads.private import element_reach, thread_number, times, with_own_memory
 
 MAX_COPIES = 1 << 16
 Env = tuple[For | Let | View, ...]
 
 
 def split_threads(func: PrimFunc) -> PrimFunc:
-    """Split every nest of thread loops that contains a barrier into nests without barriers.
+    """Split every nest of thread loops that contains a barrier into nests without barriers, and
+    give each thread its own memory of private buffers that are allocated around the loops.
 
-    Without a barrier the same function is returned.
+    If there is nothing to do, the same function is returned.
 
     Raises: IRKitError if threads may disagree on a condition or loop around a barrier.
     """
@@ -54,11 +52,12 @@ def split_threads(func: PrimFunc) -> PrimFunc:
 
 @analysis
 def _split_body(func: PrimFunc) -> Stmt | None:
-    held = holding(func.body, is_barrier)
-    if not held:
-        return None
     with deep_recursion:
-        body = _prepared(func.body, held)
+        body = with_own_memory(func.body, lambda loop: loop.kind == "thread", scope="global")
+        held = holding(body, is_barrier)
+        if not held:
+            return None if body is func.body else body
+        body = _prepared(body, held)
         return _NestSplitter(holding(body, is_barrier)).visit(body, ())
 
 
@@ -171,7 +170,7 @@ class _NestSplitter:
         if not any_node(let.value, Load):  # The value can be recomputed in each piece.
             return self.visit(let.body, (*env, let))
         lanes = let.var.dtype.lanes
-        count, number = _threads(env)
+        count, number = thread_number([each for each in env if isinstance(each, For)])
         size = element_count((count, lanes))
         kept = Buffer(f"{let.var.name}_all", (size,), let.var.dtype.element, "local")
         at = number if lanes == 1 else ramp(number * lanes, 1, lanes)
@@ -185,8 +184,8 @@ class _NestSplitter:
         self.uniform.enter(stmt, inside=bool(env))
         if not self.uniform.differs(buffer):
             return stmt.replace(body=self.visit(stmt.body, env))
-        count, number = _threads(env)
-        size = _reach(buffer)
+        count, number = thread_number([each for each in env if isinstance(each, For)])
+        size = element_reach(buffer)
         kept = Buffer(
             f"{buffer.name}_all",
             (element_count((count, size)),),
@@ -194,7 +193,7 @@ class _NestSplitter:
             buffer.scope,
             span=buffer.span,
         )
-        own = View(buffer, kept, _times(number, size), seq(), span=stmt.span)
+        own = View(buffer, kept, times(number, size), seq(), span=stmt.span)
         rest = self.visit(stmt.body, (*env, own))
         return Allocate(kept, rest, stmt.attrs, span=stmt.span)
 
@@ -232,31 +231,6 @@ class _NestSplitter:
             used |= symbols_used(around.replace(body=_NOTHING))
         # Each symbol is bound once, so later pieces have copies.
         return fresh(stmt) if again else stmt
-
-
-def _threads(env: Env) -> tuple[Expr, Expr]:
-    """Return the number of threads of a nest, and the number of the current one."""
-    count: Expr = Const(1, I64)
-    number: Expr = Const(0, I64)
-    for loop in env:
-        if isinstance(loop, For):
-            extent, at = extent_of(loop), convert(loop.var, I64)
-            if as_int(loop.begin) != 0:
-                at = at - convert(loop.begin, I64)
-            number = at if is_const(count, 1) else _times(number, extent) + at
-            count = element_count((count, extent))
-    return count, number
-
-
-def _times(number: Expr, size: Expr) -> Expr:
-    return number if is_const(size, 1) else number * size
-
-
-def _reach(buffer: Buffer) -> Expr:
-    """Return the number of elements from the first to the last of a buffer."""
-    if buffer.strides is None:
-        return element_count(buffer.shape)
-    return simplify(strided_count(buffer.shape, buffer.strides))
 
 
 _NOTHING = seq()

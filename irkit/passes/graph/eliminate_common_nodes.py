@@ -26,6 +26,7 @@ from irkit.graph import (
     GraphFunc,
     GraphStep,
     Op,
+    StateResults,
     Tuple,
     TupleGet,
     Value,
@@ -41,12 +42,13 @@ def eliminate_common_nodes(func: GraphFunc) -> GraphFunc:
     left alone, since they are not always computed.
     """
     first: dict[Hashable, Value] = {}
+    results = StateResults(func)
     same: dict[Value, Value] = {}
     kept: list[Bind] = []
     for bind in func.body.bindings:
         key = _key(bind.step, same)
         known = None if key is None else first.setdefault((key, bind.var.type), bind.var)
-        if known is None or known is bind.var:
+        if known is None or known is bind.var or not results.may_be(bind.var, known):
             kept.append(bind)
         elif allowed("eliminate-common-nodes", bind, bind.replace(step=Body((), known))):
             same[bind.var] = known

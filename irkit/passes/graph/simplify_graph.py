@@ -26,6 +26,7 @@ from irkit.graph import (
     GraphFunc,
     GraphIf,
     Op,
+    StateResults,
     Tuple,
     TupleGet,
     Value,
@@ -57,14 +58,16 @@ def _simplified_once(func: GraphFunc) -> GraphFunc:
 
     def simplify(bind: Bind) -> Bind | None:
         if isinstance(bind.step, GraphIf):
-            return _chosen(bind, bind.step, bound)
+            return _chosen(bind, bind.step, bound, results)
         stands_for = _stands_for(bind, bound, same)
         if stands_for is None or stands_for in state:
             return None  # A copy of what is overwritten can be read later than that.
+        if not results.may_be(bind.var, same.get(stands_for, stands_for)):
+            return None
         same[bind.var] = same.get(stands_for, stands_for)
         return bind.replace(step=Body((), stands_for))
 
-    state = overwritten(func)
+    state, results = overwritten(func), StateResults(func)
     made = rewrite(func, simplify, on=Bind)
     return flatten_lets(made, _kept_lets(func))
 
@@ -78,12 +81,16 @@ def _kept_lets(func: GraphFunc) -> set[Value]:
     return {bind.var for bind in lets if not recorder.allows("flatten", bind.step, bind)}
 
 
-def _chosen(bind: Bind, step: GraphIf, bound: dict[Value, Bind]) -> Bind | None:
+def _chosen(
+    bind: Bind, step: GraphIf, bound: dict[Value, Bind], results: StateResults
+) -> Bind | None:
     """Return a choice by a known condition as the side that it takes."""
     cond = bound[step.cond].step if step.cond in bound else None
     if not isinstance(cond, Constant) or cond.data.is_absent:
         return None
-    return bind.replace(step=step.then if bool(cond.data.array) else step.otherwise)
+    side = step.then if bool(cond.data.array) else step.otherwise
+    made = any(each.var is side.result for each in side.bindings)
+    return bind.replace(step=side) if made or results.may_be(bind.var, side.result) else None
 
 
 def _stands_for(bind: Bind, bound: dict[Value, Bind], same: dict[Value, Value]) -> Value | None:

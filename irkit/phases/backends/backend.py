@@ -58,7 +58,9 @@ def load_backend(path: str) -> Backend:
     """
     try:
         found = resolve_name(path)
-    except Exception as error:  # A module can raise anything when it is imported.
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # A module can raise anything when it is imported.
         raise IRKitError(
             f"cannot load backend {path!r}: {type(error).__name__}: {error}"
         ) from error

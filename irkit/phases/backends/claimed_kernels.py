@@ -85,7 +85,10 @@ class ClaimedKernels:
             given = backend.generate(claim)
         except IRKitError:
             raise
-        except Exception as error:  # It is the user's code: anything can happen in it.
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # A user's code can raise anything.
             what = f"{type(error).__name__}: {error}"
             raise IRKitError(f"{_title(backend, claim)} failed: {what}") from error
         if not isinstance(given, ForeignCode):  # pyright: ignore[reportUnnecessaryIsInstance] -- users' code

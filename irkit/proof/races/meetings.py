@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from irkit.core import symbols_bound, walk
-from irkit.ir import Allocate, For, PrimFunc
+from irkit.ir import For, PrimFunc
+from irkit.ir.analysis import memory_owners
 from irkit.ir.threads import AccessPlace, ThreadConflicts, common_path, is_thread_loop
 from irkit.proof.accesses.guarded_accesses import GuardedAccess
 from irkit.proof.concrete import ModelValues
@@ -45,7 +46,7 @@ def meeting_of(
 
 def loop_meetings(loop: For, table: AccessTable, context: Any) -> Iterator[Meeting]:
     """Yield how iterations of a loop may meet."""
-    own = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+    own = memory_owners(table.func).own(loop)
     found = [each for each in table.of(loop.body) if table.memory(buffer_of(each)) not in own]
     bound = frozenset((loop.var, *symbols_bound(loop.body)))
     iterations = Iterations(bound, (loop.var,), (), table.changing(loop))
@@ -109,7 +110,6 @@ class ProvedConflicts(ThreadConflicts):
 
     def _private_to(self, access: GuardedAccess) -> tuple[For, ...]:
         """Return the loops whose threads each have memory of their own."""
-        memory = self.table.memory(buffer_of(access))
-        if memory.is_shared:
-            return ()
-        return self.table.around.get(memory, ())
+        memory, owners = self.table.memory(buffer_of(access)), memory_owners(self.table.func)
+        nest = [self.nest, *walk(self.nest.body, For)]
+        return tuple([loop for loop in nest if memory in owners.own(loop)])

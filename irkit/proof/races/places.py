@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from irkit.core import children, walk
 from irkit.ir import (
-    Allocate,
     Buffer,
     Expr,
     For,
@@ -25,8 +24,7 @@ UNORDERED = ("parallel", "vectorized", "thread")
 class AccessTable:
     """The loads and stores of one function by their statements.
 
-    ``views`` are the views by their buffers; ``around`` holds the loops around each allocation,
-    from the outside in; ``free`` are the sizes and scalar parameters.
+    ``views`` are the views by their buffers; ``free`` are the sizes and scalar parameters.
     """
 
     def __init__(self, func: PrimFunc) -> None:
@@ -35,7 +33,6 @@ class AccessTable:
         scalars = [param for param in func.params if isinstance(param, Var)]
         self.free = tuple(dict.fromkeys((*dimension_vars(func.params), *scalars)))
         self.views = {view.buffer: view for view in walk(func.body, View)}
-        self.around: dict[Buffer, tuple[For, ...]] = {}
         self._accesses: dict[int, list[GuardedAccess]] = {}
         self._owners: dict[int, list[Stmt]] = {}
         self._outermost: dict[For, For] = {}
@@ -50,8 +47,6 @@ class AccessTable:
         stack: list[tuple[Stmt, tuple[For, ...]]] = [(body, ())]
         while stack:
             stmt, loops = stack.pop()
-            if isinstance(stmt, Allocate):
-                self.around[stmt.buffer] = loops
             if isinstance(stmt, For):
                 loops = (*loops, stmt)
                 first = next((each for each in loops if each.kind in UNORDERED), stmt)

@@ -21,7 +21,7 @@ from irkit.codegen import (
     written_buffers,
 )
 from irkit.core import IRKitError, Node, Target
-from irkit.ir import Buffer, PrimFunc, Var, shape_vars
+from irkit.ir import Buffer, PrimFunc, Var, shape_vars, size_guard
 from irkit.runtime.call import Explanation, as_arrays, as_scalar, check_count
 from irkit.runtime.device.cuda import CUDA, LEGACY_STREAM
 from irkit.runtime.device.device_tensors import DeviceTensor, device_tensors
@@ -136,6 +136,9 @@ class DeviceKernel(Kernel):
         driver = self._started()
         values: dict[Node, Any] = {var: explanation.bound[var][0] for var in shape_vars(func)}
         values.update((p, v) for p, v in zip(func.params, given, strict=True) if _is_var(p))
+        guard = size_guard(func)
+        if guard is not None and not self._numbers.of(guard.condition, values):
+            explanation.check_sizes()
         if not tensors:
             self._with_copies(driver, given, values)
             return

@@ -11,12 +11,17 @@ from irkit.ir import (
     EQ,
     GE,
     GT,
+    I64,
     LE,
     LT,
     NE,
     Add,
     And,
     Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Cast,
     Const,
     Expr,
     FloorDiv,
@@ -46,6 +51,9 @@ _FUNCTIONS: dict[type[Binary], Callable[[Values, Values], Values]] = {
     NE: np.not_equal,
     And: np.logical_and,
     Or: np.logical_or,
+    BitAnd: np.bitwise_and,
+    BitOr: np.bitwise_or,
+    BitXor: np.bitwise_xor,
 }
 
 
@@ -71,6 +79,8 @@ def _value(node: Expr, known: Mapping[int, Values], grid: Mapping[Var, Values]) 
             return np.asarray(value)
         case Var():
             return grid.get(node)
+        case Cast(value) if node.dtype == I64 and not value.dtype.is_float:
+            return known[id(value)].astype(np.int64)
         case Neg(a):
             return -known[id(a)]
         case Not(a) if node.dtype.is_bool:

@@ -89,6 +89,7 @@ class _Matcher:
             Node, Node
         ] = {}  # From variables of the description to those of the program.
         self.inner: set[Node] = set()
+        self.matched: set[tuple[int, int]] = set()
 
     def stmts(self, ours: Stmt, theirs: Stmt) -> None:
         self.inner = set(symbols_bound(ours))
@@ -98,6 +99,10 @@ class _Matcher:
     def _match(self, a: Node, b: Node) -> None:
         if type(a) is not type(b):
             raise Mismatch(f"expected {type(b).__name__}, found {type(a).__name__}")
+        if a.expression:  # A shared operand is compared once.
+            if (id(a), id(b)) in self.matched:
+                return
+            self.matched.add((id(a), id(b)))
         for ours, theirs in self._pair(a, b):
             self._match(ours, theirs)
 

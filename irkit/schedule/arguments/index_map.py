@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from irkit.core import ScheduleError
-from irkit.ir import Expr, ExprLike, Var, as_expr, is_printable, script
-from irkit.schedule.arguments.condition import Term, condition_expr, with_bit_operators
+from irkit.ir import Expr, ExprLike, Var, const, is_printable, plain, run_traced, script
+from irkit.schedule.arguments.condition import condition_expr, with_bit_operators
 from irkit.schedule.limits import MOST_MAP_TEXT
 
 IndexMap = Callable[..., Sequence[ExprLike] | ExprLike]
@@ -71,7 +71,7 @@ def map_from(text: str) -> IndexMap:
         if not isinstance(tree, ast.Lambda):
             raise ScheduleError(f"an index map must be a lambda, found {text[:80]!r}")
         read = ParsedMap(text, [arg.arg for arg in tree.args.args], tree.body)
-        read(*(Term(Var(name)) for name in read.names))
+        run_traced(read, *(Var(name) for name in read.names))
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         raise ScheduleError(f"not an index map: {text[:80]!r}") from None
     return read
@@ -79,7 +79,7 @@ def map_from(text: str) -> IndexMap:
 
 def image_of(index_map: IndexMap, indices: Sequence[Any]) -> tuple[Expr, ...]:
     """Apply an index map to expressions."""
-    return tuple(as_expr(item) for item in parts_of(index_map(*indices)))
+    return tuple(plain(item) for item in parts_of(run_traced(index_map, *indices)))
 
 
 def _check_takes(index_map: IndexMap, count: int) -> None:
@@ -117,6 +117,8 @@ def _computed(tree: ast.expr, scope: dict[str, Any]) -> Any:
             return tuple(_computed(item, scope) for item in tree.elts)
         case ast.Name() if tree.id in scope:
             return scope[tree.id]
+        case ast.Constant(value=bool(value)):
+            return const(value)
         case ast.Constant(value=int(value)):
             return value
         case ast.UnaryOp(op=ast.USub()):
@@ -145,8 +147,9 @@ class RecordedMap:
         if not isinstance(self.index_map, ParsedMap):
             _check_takes(self.index_map, len(indices))
         self.rank = len(indices)
-        self.is_condition = any(isinstance(index, Term) for index in indices)
-        return self.index_map(*indices)
+        given = self.index_map(*indices)
+        self.is_condition = isinstance(given, Expr) and given.dtype.is_bool
+        return given
 
     def written(self) -> str:
         """Return the map as text."""

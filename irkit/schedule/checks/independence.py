@@ -1,7 +1,8 @@
 """Check that the iterations of a loop are independent, and stay so around a copy."""
 
 from irkit.core import ScheduleError, walk
-from irkit.ir import Allocate, Buffer, For, PrimFunc, Stmt, Store, dependences, trip_count, uses_of
+from irkit.ir import Buffer, For, PrimFunc, Stmt, Store, dependences, trip_count, uses_of
+from irkit.ir.analysis import memory_owners
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.state.lookup import blocks_below, path_to
 
@@ -31,7 +32,7 @@ def check_whole_copy(func: PrimFunc, top: Stmt, buffer: Buffer, what: str) -> No
     for loop in path_to(func, top)[:-1]:
         if not isinstance(loop, For) or trip_count(loop) == 1 or not _has_no_order(loop):
             continue
-        owned = {allocate.buffer for allocate in walk(loop.body, Allocate)}
+        owned = memory_owners(func).own(loop)
         stores = walk(loop.body, Store)
         if memory(buffer) not in owned and any(
             memory(store.buffer) is memory(buffer) for store in stores

@@ -4,6 +4,8 @@ Memory of the scope ``shared`` is common to all threads of a block, wherever its
 their loops. Several threads may store to one element only if all store the same value.
 """
 
+from collections.abc import Set
+
 from irkit.core import ScheduleError, walk
 from irkit.ir import (
     Allocate,
@@ -20,6 +22,7 @@ from irkit.ir import (
     statements,
     uses_of,
 )
+from irkit.ir.analysis import memory_owners
 from irkit.schedule.analysis.accesses import variables
 
 
@@ -34,11 +37,11 @@ def check_shared(func: PrimFunc, primitive: str) -> None:
         allocated = {allocate.buffer for allocate in walk(loop.body, on=Allocate)}
         shared = {buffer for buffer in allocated if buffer.is_shared}
         if shared:
-            _check_threads(func, loop, shared, allocated - shared, primitive)
+            _check_threads(func, loop, shared, memory_owners(func).own(loop), primitive)
 
 
 def _check_threads(
-    func: PrimFunc, loop: For, shared: set[Buffer], own: set[Buffer], primitive: str
+    func: PrimFunc, loop: For, shared: set[Buffer], own: Set[Buffer], primitive: str
 ) -> None:
     memory, differing = uses_of(func).memory, _differing(loop)
 

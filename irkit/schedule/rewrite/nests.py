@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irkit.core import Span, substitute
 from irkit.ir import Axis, Block, Buffer, Expr, For, Stmt, Store, Var, const
+from irkit.schedule.analysis.guards import joined
 
 
 def buffer_copy_nest(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
@@ -12,14 +13,20 @@ def buffer_copy_nest(name: str, source: Buffer, to: Buffer, span: Span) -> Stmt:
 
 
 def nest_over(
-    name: str, shape: Sequence[Expr], store: Callable[[tuple[Var, ...]], Store], span: Span
+    name: str,
+    shape: Sequence[Expr],
+    store: Callable[[tuple[Var, ...]], Store],
+    span: Span,
+    conditions: Sequence[Expr] = (),
 ) -> Stmt:
-    """Return a block with loops that runs a store at all points of a shape."""
+    """Return a block with loops that runs a store at all points of a shape, if all conditions
+    hold."""
     axes = [
         Axis(Var(f"v{at}", dim.dtype), dim, Var(f"c{at}", dim.dtype))
         for at, dim in enumerate(shape)
     ]
-    made: Stmt = Block(name, tuple(axes), store(tuple(axis.var for axis in axes)), span=span)
+    body, predicate = store(tuple(axis.var for axis in axes)), joined(conditions)
+    made: Stmt = Block(name, tuple(axes), body, predicate=predicate, span=span)
     for axis in reversed(axes):
         assert isinstance(axis.binding, Var)
         zero = const(0, axis.binding.dtype)

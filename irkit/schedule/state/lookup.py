@@ -9,17 +9,22 @@ from itertools import pairwise
 from irkit.core import Node, ScheduleError, children, uses, walk
 from irkit.ir import (
     Allocate,
+    Assert,
     Block,
     Buffer,
+    Const,
     Expr,
     For,
     If,
     Let,
     PrimFunc,
+    Seq,
     Stmt,
     Var,
     View,
+    ge,
     logical_not,
+    lt,
     statements,
 )
 from irkit.schedule.state.references import BlockRef, LoopRef
@@ -48,6 +53,23 @@ def conditions_around(func: PrimFunc, target: Stmt) -> list[Expr]:
     for stmt, inner in pairwise(path_to(func, target)):
         if isinstance(stmt, If):
             found.append(stmt.cond if inner is stmt.then else logical_not(stmt.cond))
+    return found
+
+
+def facts_at(func: PrimFunc, target: Stmt) -> list[Expr]:
+    """List what holds where a statement runs: the branches around it, that each loop around it has
+    an iteration, the assertions before it, and that dimensions of buffers are not negative."""
+    dims = [dim for param in func.params if isinstance(param, Buffer) for dim in param.shape]
+    found = [ge(dim, 0) for dim in dims if not isinstance(dim, (Var, Const))]
+    found += conditions_around(func, target)
+    for stmt, inner in pairwise(path_to(func, target)):
+        if isinstance(stmt, Allocate):
+            found += [ge(dim, 0) for dim in stmt.buffer.shape if not isinstance(dim, Const)]
+        elif isinstance(stmt, For):
+            found.append(lt(stmt.begin, stmt.end))
+        elif isinstance(stmt, Seq):
+            before = stmt.stmts[: stmt.stmts.index(inner)]
+            found += [each.cond for each in before if isinstance(each, Assert)]
     return found
 
 

@@ -23,8 +23,8 @@ from irkit.ir import (
 )
 from irkit.schedule.limits import MOST_CHECK_ELEMENTS, MOST_CHECK_STEPS
 
-_SYMBOLIC = (7, 12, 5, 9)
-
+_SYMBOLIC = ((7, 12, 5, 9), (2, 0, 3, 1))
+"""Sizes for the shape variables; with the second, loops over ``n - 4`` are empty."""
 
 Reference = Callable[[Sequence[Any]], Sequence[Any]]
 """A function from the arguments to their expected contents afterwards."""
@@ -34,18 +34,26 @@ class DifferentialCheck:
     """The expected results of a function, compared with those of its scheduled versions.
 
     ``reference`` computes them; without one the function itself is interpreted.
-    Shapes: shape variables become small numbers that are not multiples of each other.
+    Shapes: shape variables become small numbers that are not multiples of each other, and then
+    numbers up to 3, where the function can be called with them.
     Raises: IRKitError if the function is too large to be interpreted.
     """
 
     def __init__(self, func: PrimFunc, reference: Reference | None = None) -> None:
-        self.inputs = _inputs(func)
+        self.runs: list[tuple[list[Any], Sequence[Any]]] = []
         # Sums and products of small integers are exact, so their order does not matter.
         self.exact = not any_node(func, (Call, Div))
-        if reference is None:
-            self.expected: Sequence[Any] = self._run(func)
-        else:
-            self.expected = reference([copy(arg) for arg in self.inputs])
+        for sizes in _SYMBOLIC if shape_vars(func) else _SYMBOLIC[:1]:
+            try:
+                inputs = _inputs(func, sizes)
+                given = None if self.runs else reference
+                expected = _run(func, inputs) if given is None else given(_copied(inputs))
+            except IRKitError:
+                if not self.runs:
+                    raise
+                continue  # It asserts more, or has negative dimensions.
+            self.runs.append((inputs, expected))
+        if reference is not None:
             self.compare(func, "lowering")
 
     def compare(self, func: PrimFunc, primitive: str) -> None:
@@ -53,8 +61,13 @@ class DifferentialCheck:
 
         Raises: ScheduleError if anything differs.
         """
-        found = self._run(func)
-        for param, mine, theirs in zip(func.params, found, self.expected, strict=True):
+        for inputs, expected in self.runs:
+            self._compare(func, primitive, _run(func, inputs), expected)
+
+    def _compare(
+        self, func: PrimFunc, primitive: str, found: Sequence[Any], expected: Sequence[Any]
+    ) -> None:
+        for param, mine, theirs in zip(func.params, found, expected, strict=True):
             if not isinstance(param, Buffer):
                 continue
             wrong = self._wrong(np.asarray(mine), np.asarray(theirs))
@@ -75,22 +88,27 @@ class DifferentialCheck:
             near = np.abs(a - b) <= 1e-4 * np.maximum(np.abs(a), np.abs(b)) + 1e-6
         return ~((a == b) | near | both_nan)
 
-    def _run(self, func: PrimFunc) -> list[Any]:
-        args: list[Any] = [copy(arg) for arg in self.inputs]
-        try:
-            interpret(func, *args, max_steps=MOST_CHECK_STEPS)
-        except StepLimit:
-            raise IRKitError(
-                f"{func.name} takes too long to interpret after every primitive",
-                hint="Use smaller shapes, or schedule without check='each'.",
-            ) from None
-        return args
+
+def _run(func: PrimFunc, inputs: Sequence[Any]) -> list[Any]:
+    args = _copied(inputs)
+    try:
+        interpret(func, *args, max_steps=MOST_CHECK_STEPS)
+    except StepLimit:
+        raise IRKitError(
+            f"{func.name} takes too long to interpret after every primitive",
+            hint="Use smaller shapes, or schedule without check='each'.",
+        ) from None
+    return args
 
 
-def _inputs(func: PrimFunc) -> list[Any]:
+def _copied(inputs: Sequence[Any]) -> list[Any]:
+    return [copy(arg) for arg in inputs]
+
+
+def _inputs(func: PrimFunc, numbers: Sequence[int]) -> list[Any]:
     rng = np.random.default_rng(0)
     sizes: dict[Var, int] = {
-        var: _SYMBOLIC[at % len(_SYMBOLIC)] for at, var in enumerate(shape_vars(func))
+        var: numbers[at % len(numbers)] for at, var in enumerate(shape_vars(func))
     }
     made: list[Any] = []
     for param in func.params:

@@ -25,6 +25,7 @@ from irkit.schedule.arguments.index_map import RecordedMap, as_index_map
 from irkit.schedule.arguments.intrinsics import Intrinsics
 from irkit.schedule.arguments.reference_check import reference_check
 from irkit.schedule.checks.memory_scopes import check_scopes
+from irkit.schedule.checks.private_memory import check_private
 from irkit.schedule.checks.shared_memory import check_shared
 from irkit.schedule.checks.unordered_loops import check_meetings
 from irkit.schedule.trace.differential_check import DifferentialCheck, Reference
@@ -269,6 +270,7 @@ class TracedSchedule:
         self._func = _stamped(self._func, before, name, origin)
         check_scopes(self._func, primitive)
         check_shared(self._func, primitive)
+        check_private(before, self._func, primitive)
         check_meetings(before, self._func, primitive)
         if self._check != "off":
             problems = verify(self._func)

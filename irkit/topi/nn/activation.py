@@ -2,7 +2,7 @@
 
 from irkit import ir, te
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute, elementwise, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, elementwise, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, axis_of
 
@@ -32,13 +32,13 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     def exponential(*i: IterVar) -> Expr:
         return ir.call("exp", x(*i) - largest(*_without(i, at_axis)))
 
-    exps = compute(x.shape, exponential, "softmax_exp", tag="broadcast")
+    exps = define_stage(x.shape, exponential, "softmax_exp", tag="broadcast")
     total = _along(exps, at_axis, te.sum, "softmax_sum")
 
     def normal(*i: IterVar) -> Expr:
         return exps(*i) / total(*_without(i, at_axis))
 
-    return compute(x.shape, normal, "softmax", tag="broadcast")
+    return define_stage(x.shape, normal, "softmax", tag="broadcast")
 
 
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
@@ -55,14 +55,14 @@ def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     def shift(*i: IterVar) -> Expr:
         return x(*i) - largest(*_without(i, at_axis))
 
-    shifted = compute(x.shape, shift, "softmax_shifted", tag="broadcast")
+    shifted = define_stage(x.shape, shift, "softmax_shifted", tag="broadcast")
     exps = elementwise(lambda v: ir.call("exp", v), shifted, name="softmax_exp")
     total = _along(exps, at_axis, te.sum, "softmax_sum")
 
     def normal(*i: IterVar) -> Expr:
         return shifted(*i) - ir.call("log", total(*_without(i, at_axis)))
 
-    return compute(x.shape, normal, "log_softmax", tag="broadcast")
+    return define_stage(x.shape, normal, "log_softmax", tag="broadcast")
 
 
 def _without(i: tuple[IterVar, ...], axis: int) -> tuple[IterVar, ...]:
@@ -76,4 +76,4 @@ def _along(x: Tensor, axis: int, reduction: te.Reduction, name: str) -> Tensor:
     def at(*i: IterVar) -> Expr:
         return reduction(x(*i[:axis], k, *i[axis:]), axis=k)
 
-    return compute(x.shape[:axis] + x.shape[axis + 1 :], at, name, tag="reduction")
+    return define_stage(x.shape[:axis] + x.shape[axis + 1 :], at, name, tag="reduction")

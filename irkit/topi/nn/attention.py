@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, broadcast_read, broadcast_shape, compute, reduce_axis
+from irkit.te import IterVar, Tensor, broadcast_read, broadcast_shape, define_stage, reduce_axis
 from irkit.topi.extents import (
     Dim,
     accumulator,
@@ -116,7 +116,7 @@ class _Attention:
             return ir.select(ir.gt(self.keys, 0), found, zero)
 
         whole = (*self.batch, self.q.shape[-2], self.v.shape[-1])
-        return compute([whole[axis] for axis in order], at, "attention", tag="broadcast")
+        return define_stage([whole[axis] for axis in order], at, "attention", tag="broadcast")
 
     def _scores(self, scale: float, fill: float) -> Tensor:
         """Return the scores, scaled and masked; those beyond the last key vanish."""
@@ -130,7 +130,7 @@ class _Attention:
             factor = keys(*b, key // self.columns, step, key % self.columns)
             return te.sum(queries(*b, t, i, step) * factor, axis=step)
 
-        plain = compute(shape, product, "attention_scores", tag="complex")
+        plain = define_stage(shape, product, "attention_scores", tag="complex")
 
         def masked(*own: IterVar) -> Expr:
             *b, t, g, i, j = own
@@ -145,7 +145,7 @@ class _Attention:
             tests = self._beyond(key, self.keys, times(self.parts, self.length))
             return _where(tests, value, te.least(self.wide))
 
-        return compute(shape, masked, "attention_masked", tag="broadcast")
+        return define_stage(shape, masked, "attention_masked", tag="broadcast")
 
     def _read_mask(self, mask: Tensor, at: Sequence[Expr]) -> Expr:
         shape = (*self.batch, self.q.shape[-2], self.k.shape[-1])
@@ -173,7 +173,7 @@ class _Attention:
             return ir.cast(value, self.wide)
 
         shape = (*self.batch, self.tiles, self.rows, self.inner)
-        return compute(shape, at, "attention_queries", tag="injective")
+        return define_stage(shape, at, "attention_queries", tag="injective")
 
     def _keys(self) -> Tensor:
         room = times(self.parts, self.length)
@@ -185,7 +185,7 @@ class _Attention:
             return _where(self._beyond(key, self.keys, room), ir.cast(value, self.wide))
 
         shape = (*self.batch, room // self.columns, self.inner, self.columns)
-        return compute(shape, at, "attention_keys", tag="injective")
+        return define_stage(shape, at, "attention_keys", tag="injective")
 
     def _values(self) -> Tensor:
         room = self.keys if self.is_whole else times(self.parts, self.length)
@@ -199,7 +199,7 @@ class _Attention:
             return _where(tests, ir.cast(value, self.wide))
 
         shape = (*self.batch, self.across, room, self.columns)
-        return compute(shape, at, "attention_values", tag="injective")
+        return define_stage(shape, at, "attention_values", tag="injective")
 
     def _powers(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """Return the maximum of each row of a part, and the powers of e of what is below it."""
@@ -208,7 +208,7 @@ class _Attention:
         def largest(*own: IterVar) -> Expr:
             return te.max(scores(*own, key), axis=key)
 
-        top = compute(scores.shape[:-1], largest, "attention_top", tag="reduction")
+        top = define_stage(scores.shape[:-1], largest, "attention_top", tag="reduction")
 
         def power(*own: IterVar) -> Expr:
             most = top(*own[:-1])
@@ -216,7 +216,7 @@ class _Attention:
                 most = ir.maximum(most, te.min_value(self.wide))
             return ir.call("exp", scores(*own) - most)
 
-        return top, compute(scores.shape, power, "attention_powers", tag="broadcast")
+        return top, define_stage(scores.shape, power, "attention_powers", tag="broadcast")
 
     def _sums(self, powers: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sum of the powers of each row, and of the values times these powers."""
@@ -225,7 +225,7 @@ class _Attention:
         def add(*own: IterVar) -> Expr:
             return te.sum(powers(*own, one), axis=one)
 
-        total = compute(powers.shape[:-1], add, "attention_total", tag="reduction")
+        total = define_stage(powers.shape[:-1], add, "attention_total", tag="reduction")
         key = reduce_axis((0, self.keys if self.is_whole else self.length), name="rj")
 
         def mix(*own: IterVar) -> Expr:
@@ -235,7 +235,7 @@ class _Attention:
             )
 
         shape = (*powers.shape[:-1], self.across, self.columns)
-        return total, compute(shape, mix, "attention_mixed", tag="complex")
+        return total, define_stage(shape, mix, "attention_mixed", tag="complex")
 
     def _together(self, top: Tensor, total: Tensor, mixed: Tensor) -> tuple[Tensor, Tensor]:
         """Put the parts together: each is scaled to the largest maximum."""
@@ -249,14 +249,14 @@ class _Attention:
         def largest(*own: IterVar) -> Expr:
             return te.max(of(top, own, first), axis=first)
 
-        best = compute(places, largest, "attention_best", tag="reduction")
+        best = define_stage(places, largest, "attention_best", tag="reduction")
 
         def weigh(*own: IterVar) -> Expr:
             most = best(*own[:rank], *own[rank + 1 :])
             most = ir.maximum(most, te.min_value(self.wide)) if self.empty else most
             return ir.call("exp", top(*own) - most)
 
-        weights = compute(top.shape, weigh, "attention_weights", tag="broadcast")
+        weights = define_stage(top.shape, weigh, "attention_weights", tag="broadcast")
 
         def add(*own: IterVar) -> Expr:
             return te.sum(of(total, own, second) * of(weights, own, second), axis=second)
@@ -264,9 +264,9 @@ class _Attention:
         def join(*own: IterVar) -> Expr:
             return te.sum(of(mixed, own, third) * of(weights, own[:-2], third), axis=third)
 
-        whole = compute(places, add, "attention_whole", tag="reduction")
+        whole = define_stage(places, add, "attention_whole", tag="reduction")
         shape = (*places, self.across, self.columns)
-        return whole, compute(shape, join, "attention_joined", tag="reduction")
+        return whole, define_stage(shape, join, "attention_joined", tag="reduction")
 
 
 def _where(tests: Sequence[Expr], value: Expr, other: Expr | None = None) -> Expr:

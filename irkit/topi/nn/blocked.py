@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit import ir, te
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import (
     Dim,
@@ -36,7 +36,7 @@ def block_channels(x: Tensor, lanes: int) -> Tensor:
         return ir.if_then_else(ir.lt(channel, channels), x(n, channel, *place), zero)
 
     shape = (x.shape[0], blocks, *x.shape[2:], lanes)
-    return compute(shape, at, "block_channels", tag="injective")
+    return define_stage(shape, at, "block_channels", tag="injective")
 
 
 def unblock_channels(x: Tensor, channels: int) -> Tensor:
@@ -51,7 +51,7 @@ def unblock_channels(x: Tensor, channels: int) -> Tensor:
         return x(n, channel // lanes, *place, channel % lanes)
 
     shape = (x.shape[0], channels, *x.shape[2:-1])
-    return compute(shape, at, "unblock_channels", tag="injective")
+    return define_stage(shape, at, "unblock_channels", tag="injective")
 
 
 def conv_blocked(
@@ -90,7 +90,9 @@ def conv_blocked(
         total = ir.cast(value, wide) * ir.cast(factor, wide)
         return te.sum(total, axis=(block, *inside, channel))
 
-    made = compute((shape[0], filters[0], *sizes, filters[-1]), at, "conv_blocked", tag="complex")
+    made = define_stage(
+        (shape[0], filters[0], *sizes, filters[-1]), at, "conv_blocked", tag="complex"
+    )
     return finished(made, bias, x)
 
 
@@ -123,7 +125,7 @@ def depthwise_blocked(
         factor = w(b, *inside, lane)
         return te.sum(ir.cast(value, wide) * ir.cast(factor, wide), axis=inside)
 
-    made = compute((*shape[:2], *sizes, shape[-1]), at, "depthwise_blocked", tag="complex")
+    made = define_stage((*shape[:2], *sizes, shape[-1]), at, "depthwise_blocked", tag="complex")
     return finished(made, bias, x)
 
 
@@ -149,5 +151,5 @@ def finished(made: Tensor, bias: Tensor | None, x: Tensor) -> Tensor:
         def shifted(n: IterVar, f: IterVar, *rest: IterVar) -> Expr:
             return made(n, f, *rest) + bias(f, rest[-1])
 
-        total = compute(made.shape, shifted, "add", tag="broadcast")
+        total = define_stage(made.shape, shifted, "add", tag="broadcast")
     return total if total.dtype == x.dtype else cast(total, x.dtype)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
 from irkit.ir import DType, Expr, as_dtype
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.broadcast import add
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
@@ -58,7 +58,7 @@ def conv(
         value = ir.cast(source(nn, own, *slide.points(places, inside)), wide)
         return te.sum(value * ir.cast(w(ff, channel, *inside), wide), axis=(channel, *inside))
 
-    result = compute((shape[0], filters[0], *sizes), at, "conv", tag="complex")
+    result = define_stage((shape[0], filters[0], *sizes), at, "conv", tag="complex")
     if bias is not None:
         check_rank(bias, 1, "conv")
         check_equal(

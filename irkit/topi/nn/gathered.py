@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from irkit import ir, te
 from irkit.core import ShapeError, user_span
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.extents import accumulator, check_equal, check_rank, extents
 from irkit.topi.nn.blocked import finished, slid
 from irkit.topi.nn.window import window
@@ -28,7 +28,7 @@ def gather_channels(x: Tensor, channels: Tensor) -> Tensor:
         return ir.if_then_else(ir.ge(number, 0), value, ir.const(0, x.dtype))
 
     shape = (x.shape[0], channels.shape[0], *x.shape[2:-1], channels.shape[1])
-    return compute(shape, at, "gather_channels", tag="injective")
+    return define_stage(shape, at, "gather_channels", tag="injective")
 
 
 def conv_gathered(
@@ -73,7 +73,9 @@ def conv_gathered(
         factor = w(f, *inside, channel, lane)
         return te.sum(ir.cast(value, wide) * ir.cast(factor, wide), axis=(*inside, channel))
 
-    made = compute((shape[0], filters[0], *sizes, filters[-1]), at, "conv_gathered", tag="complex")
+    made = define_stage(
+        (shape[0], filters[0], *sizes, filters[-1]), at, "conv_gathered", tag="complex"
+    )
     return finished(made, bias, x)
 
 

@@ -3,7 +3,7 @@
 from irkit import ir, te
 from irkit.core import ShapeError
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute, elementwise, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, elementwise, reduce_axis
 from irkit.topi.extents import check_equal, check_rank, extents
 from irkit.topi.shape import pad
 
@@ -39,7 +39,7 @@ def batch_norm(
         c = i[axis]
         return (x(*i) - mean(c)) * factor(c) + bias(c)
 
-    return compute(x.shape, at, "batch_norm", tag="broadcast")
+    return define_stage(x.shape, at, "batch_norm", tag="broadcast")
 
 
 def lrn(
@@ -63,7 +63,7 @@ def lrn(
         value = around(i[0], i[1] + k, *i[2:])
         return te.sum(value * value, axis=k)
 
-    total = compute(x.shape, squares, "square_sum", tag="reduction")
+    total = define_stage(x.shape, squares, "square_sum", tag="reduction")
 
     return _divided(x, total, size, alpha, beta, bias)
 
@@ -96,14 +96,14 @@ def lrn_blocked(
         return ir.if_then_else(known, value * value, ir.const(0, x.dtype))
 
     wide = (x.shape[0], *x.shape[2:-1], first + blocks + last, lanes)
-    squares = compute(wide, square, "squares", tag="injective")
+    squares = define_stage(wide, square, "squares", tag="injective")
 
     def summed(n: IterVar, block: IterVar, *rest: IterVar) -> Expr:
         *place, lane = rest
         at = (block + first) * lanes + lane + k - before
         return te.sum(squares(n, *place, at // lanes, at % lanes), axis=k)
 
-    total = compute(x.shape, summed, "square_sum", tag="reduction")
+    total = define_stage(x.shape, summed, "square_sum", tag="reduction")
     return _divided(x, total, size, alpha, beta, bias)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from irkit import ir, te
 from irkit.ir import Expr
-from irkit.te import IterVar, Tensor, compute, elementwise
+from irkit.te import IterVar, Tensor, define_stage, elementwise
 from irkit.topi.broadcast import divide
 from irkit.topi.elementwise import cast
 from irkit.topi.extents import (
@@ -45,7 +45,7 @@ def max_pool(
     def at(*i: IterVar) -> Expr:
         return te.max(source(*i[:2], *slide.points(i[2:], inside)), axis=inside)
 
-    return compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
+    return define_stage((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
 
 
 def max_pool_with_indices(
@@ -83,7 +83,7 @@ def max_pool_with_indices(
         found = largest(pair, axis=inside, where=_within(slide, spatial, ceil_mode))
         return found[0], found[1]
 
-    where, values = compute((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
+    where, values = define_stage((*x.shape[:2], *sizes), at, "max_pool", tag="reduction")
     # The first of equal elements does not depend on how positions are counted.
     return values, _by_columns(where, dims[2:]) if column_major else where
 
@@ -139,7 +139,7 @@ def avg_pool(
         value = source(*i[:2], *slide.points(i[2:], inside))
         return te.sum(ir.cast(value, wide), axis=inside)
 
-    total = compute((*x.shape[:2], *sizes), at, "pool_sum", tag="reduction")
+    total = define_stage((*x.shape[:2], *sizes), at, "pool_sum", tag="reduction")
     whole = source is x or (count_include_pad and not ceil_mode)
     if whole:
         average = divide(total, as_float(count(slide.kernel), total))
@@ -169,7 +169,7 @@ def _divide_by_counts(
             size = larger(size, 1)  # A dilated window can miss all elements; its mean is then 0.
         return total(*i) / as_float(size, total)
 
-    return compute(total.shape, at, "avg_pool", tag="elementwise")
+    return define_stage(total.shape, at, "avg_pool", tag="elementwise")
 
 
 def _steps(distance: Dim, dilation: int) -> Dim:

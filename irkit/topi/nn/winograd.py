@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from irkit import te
 from irkit.core import ShapeError, user_span
 from irkit.ir import Expr, ExprLike
-from irkit.te import IterVar, Tensor, compute, reduce_axis
+from irkit.te import IterVar, Tensor, define_stage, reduce_axis
 from irkit.topi.extents import check_equal, check_rank, extents
 from irkit.topi.shape import pad
 
@@ -63,13 +63,13 @@ def conv_winograd(
         values = [padded(n, b, y + each, x + column, lane) for each in range(side)]
         return _picked(i, _image(values))
 
-    image_rows = compute((batch, groups, blocks, count, side, side, lanes), row, "image_rows")
+    image_rows = define_stage((batch, groups, blocks, count, side, side, lanes), row, "image_rows")
 
     def image(n: IterVar, g: IterVar, b: IterVar, *at: IterVar) -> Expr:
         i, j, t, lane = at
         return _picked(j, _image([image_rows(n, g, b, t, i, each, lane) for each in range(side)]))
 
-    tiles = compute((batch, groups, blocks, side, side, count, lanes), image, "image_tiles")
+    tiles = define_stage((batch, groups, blocks, side, side, count, lanes), image, "image_tiles")
     block, channel = reduce_axis((0, blocks), name="rb"), reduce_axis((0, lanes), name="rc")
 
     def product(n: IterVar, g: IterVar, q: IterVar, *at: IterVar) -> Expr:
@@ -77,7 +77,7 @@ def conv_winograd(
         value = tiles(n, g, block, i, j, t, channel)
         return te.sum(value * u(q, i, j, p, block, channel, vector, lane), axis=(block, channel))
 
-    products = compute(
+    products = define_stage(
         (batch, groups, chunks, side, side, panels, count, vectors, outputs),
         product,
         "winograd_products",
@@ -89,7 +89,7 @@ def conv_winograd(
         values = [products(n, g, q, i, j, p, t, vector, lane) for i in range(side)]
         return _picked(y, _result(values))
 
-    columns = compute(
+    columns = define_stage(
         (batch, groups, chunks, panels, count, vectors, tile, side, outputs),
         column,
         "result_columns",
@@ -104,7 +104,9 @@ def conv_winograd(
         total = _picked(x % tile, _result(values))
         return total if bias is None else total + bias(f, lane)
 
-    return compute((batch, chunks * panels * vectors, high, wide, outputs), result, "conv_winograd")
+    return define_stage(
+        (batch, chunks * panels * vectors, high, wide, outputs), result, "conv_winograd"
+    )
 
 
 def _apart(f: Expr, panels: int, vectors: int) -> tuple[Expr, ExprLike, ExprLike]:

@@ -1,17 +1,19 @@
 """Files of records: each line is written at once, and a line that is damaged costs only itself."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from irkit.core import IRKitError, atomic_write
+from irkit.core import IRKitError, atomic_write, number_beyond_64_bits
 from irkit.tune.records.record import SCHEMA, Record, TaskLine
 
 Line = TaskLine | Record
 _MOST_LINE = 1 << 22
 _SHOWN = 8
+_LONG_NUMBER = re.compile(rb"\d{19}")
 
 
 class Records(msgspec.Struct):
@@ -135,6 +137,11 @@ def _take(found: Records, number: int, line: bytes) -> None:
     try:
         # As text: of bytes, a name that is not text would be an unknown field, and left out.
         made = msgspec.json.decode(line.decode(), type=Line)
+        if _LONG_NUMBER.search(line):
+            large = number_beyond_64_bits(msgspec.json.decode(line))
+            if large is not None:
+                found.damaged.append((number, f"a number of {large.bit_length()} bits"))
+                return
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         found.damaged.append((number, _kind_of(line) or f"not a record: {error}"))
         return

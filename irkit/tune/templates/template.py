@@ -80,7 +80,7 @@ class Template(msgspec.Struct, frozen=True):
             return function(*config, *args)
         except IRKitError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             line = _last_line(error, self.where.rpartition(":")[0])
             raise IRKitError(
                 f"{self.where} raised at line {line}: {type(error).__name__}: {error}"
@@ -143,7 +143,9 @@ def _module(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         del sys.modules[name]
         raise IRKitError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from irkit.cli.checks import target_check
-from irkit.core import Target, rewrite
-from irkit.ir import Const, PrimFunc
+from irkit.core import Target, rewrite, substitute, walk
+from irkit.ir import Allocate, Const, PrimFunc
 from tests.cli.command import call
+from tests.runtime.device.test_opencl import needs_opencl
 
 KERNEL = """\
 def scale(A: f32[n, 4], C: f32[n, 4]):
@@ -38,6 +39,37 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         return rewrite(func, three, on=Const)
 
     monkeypatch.setattr(target_check, "_legalised", wrong)
+
+
+REVERSED = """\
+def reversed(A: f32[4, 8], C: f32[4, 8]):
+    for b in thread(0, 4, "blockIdx.x"):
+        T = alloc(f32[8])
+        for t in thread(0, 8, "threadIdx.x"):
+            T[t] = A[b, t]
+        for u in thread(0, 8, "threadIdx.x"):
+            C[b, u] = T[7 - u]
+"""
+
+
+@needs_opencl
+def test_a_program_with_loops_over_threads_is_compared_on_a_device(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "reversed.irs").write_text(REVERSED)
+    arguments = ("check", "reversed.irs", "--target", "host", "--target", "opencl", "--samples=1")
+    code, out, _ = call(capsys, *arguments, "--no-contract")
+    assert (code, "same" in out) == (0, True)
+
+    def wrong(func: PrimFunc, target: Target) -> PrimFunc:
+        if target.device is None:
+            return func
+        (home,) = walk(func.body, Allocate)
+        return substitute(func, {home.buffer: home.buffer.replace(scope="local").copy()})
+
+    monkeypatch.setattr(target_check, "_legalised", wrong)
+    code, out, _ = call(capsys, *arguments, "--no-contract")
+    assert (code, "differs" in out) == (1, True)
 
 
 def test_targets_that_agree_have_exit_code_0(

@@ -1,6 +1,7 @@
 """OpenCL C, CUDA C, host code, PTX, AMDGPU and SPIR-V: properties of the text."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,87 @@ def test_memory_that_launches_of_many_blocks_share_is_refused() -> None:
 """
     with pytest.raises(IRKitError, match="'S' is allocated around several launches"):
         irkit.build(parse(text.format(blocks=2)), target="opencl")
+
+
+BLOCK_MEMORY = """def f(A: f32[4, 8], C: f32[4, 8]):
+    for b in thread(0, 4, "blockIdx.x"):
+        T = alloc(f32[8]{scope})
+        for t in thread(0, 8, "threadIdx.x"):
+            T[t] = A[b, t]
+        for u in thread(0, 8, "threadIdx.x"):
+            C[b, u] = T[7 - u]
+"""
+ROWS = """def f(A: f32[8], C: f32[8]):
+    for y in thread(0, 2, "threadIdx.y"):
+        T = alloc(f32[4])
+        for x in thread(0, 4, "threadIdx.x"):
+            T[x] = A[y * 4 + x]
+            evaluate(barrier())
+            C[y * 4 + x] = T[3 - x]
+"""
+OWN = """def f(A: f32[4, 8], C: f32[4, 8]):
+    R = alloc(f32[2], scope="local")
+    for b in thread(0, 4, "blockIdx.x"):
+        for t in thread(0, 8, "threadIdx.x"):
+            R[0] = A[b, t]
+            R[1] = R[0] * f32(2.0)
+            C[b, t] = R[1] + R[0]
+"""
+words = pytest.mark.parametrize(
+    ("target", "kind", "word"),
+    [
+        ("opencl", "opencl", "__local __attribute__"),
+        ("cuda", "cuda", "__shared__ "),
+        ("cuda", "ptx", ".shared .align 16 .b8"),
+        ("amdgpu", "llvm", "addrspace(3) global"),
+    ],
+)
+
+
+@words
+@pytest.mark.parametrize("scope", ["", ', scope="shared"'])
+def test_memory_of_a_block_is_shared_memory(scope: str, target: str, kind: Any, word: str) -> None:
+    kernel = irkit.build(parse(BLOCK_MEMORY.format(scope=scope)), target=target)
+    assert kernel.source(kind).count(word) == 1
+    (launch,) = kernel.launches
+    assert [(each.scope, each.shape[0].value) for each in launch.shared] == [("shared", 8)]
+
+
+@words
+def test_memory_between_two_thread_loops_has_a_row_for_each_outer_thread(
+    target: str, kind: Any, word: str
+) -> None:
+    kernel = irkit.build(parse(ROWS), target=target)
+    assert kernel.source(kind).count(word) == 1
+    (launch,) = kernel.launches
+    assert [each.shape[0].value for each in launch.shared] == [8]
+
+
+@words
+def test_memory_of_a_thread_is_not_shared(target: str, kind: Any, word: str) -> None:
+    kernel = irkit.build(parse(OWN), target=target)
+    assert word not in kernel.source(kind)
+    assert [param.name for param in kernel.launches[0].kernel.params] == ["A", "C"]
+
+
+def test_ptx_keeps_memory_of_a_thread_in_registers() -> None:
+    text = irkit.build(parse(OWN), target="cuda").source("ptx")
+    assert not re.search(r"\.(local|shared)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        ("20000", r"a block shares 80000 bytes of memory \(T f32\); expected at most 32768"),
+        ("n", r"buffer 'T' of 'f_kernel', which the threads of a block share, must have constant"),
+    ],
+)
+def test_memory_of_a_block_that_does_not_fit_is_refused_by_its_size(size: str, reason: str) -> None:
+    text = BLOCK_MEMORY.format(scope="").replace("f32[4, 8]", "f32[n, 8]")
+    text = text.replace("alloc(f32[8])", f"alloc(f32[{size}])")
+    text = text.replace("T[7 - u]", "T[cast(A[b, u], i64)]")
+    with pytest.raises(IRKitError, match=reason):
+        irkit.build(parse(text), target="opencl")
 
 
 def test_host_code_in_cuda_launches_and_frees() -> None:

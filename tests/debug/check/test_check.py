@@ -2,19 +2,17 @@
 
 import re
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from msgspec import structs
-from numpy.typing import NDArray
 
 from irkit.core import IRKitError, rewrite, substitute
-from irkit.debug import CheckOptions, NativeWorker, Verdict, check, is_trusted, verdicts
+from irkit.debug import Verdict, check, is_trusted
 from irkit.ir import (
     LOOP_LEVEL,
     Add,
+    Allocate,
     Call,
     Const,
     Div,
@@ -23,8 +21,10 @@ from irkit.ir import (
     Mul,
     PrimFunc,
     Store,
+    Var,
     const,
     parse,
+    seq,
 )
 from irkit.phases import DEFAULT
 from irkit.transform import AnyPass, Phase, Pipeline, define_pass
@@ -173,36 +173,6 @@ def test_a_function_too_long_to_interpret_runs_in_a_child_process() -> None:
     assert {each.how for each in found if each.changed} == {"native code"}
 
 
-class CountingWorker(NativeWorker):
-    """A worker that counts its calls.
-
-    If told to, its code reads too far, like the result of wrong code generation.
-    """
-
-    count, wrong = 0, False
-
-    def run(self, func: PrimFunc, args: Sequence[Any]) -> tuple[NDArray[Any], ...]:
-        self.count += 1
-        beyond = rewrite(func, lambda loop: loop.replace(end=loop.end + 1), on=For)
-        return super().run(beyond if self.wrong else func, args)
-
-
-def test_guarded_native_code_runs_in_a_child_even_if_the_interpreter_accepts_it() -> None:
-    func = parse("def f(A: f32[8], C: f32[1]):\n    for i in serial(0, 8):\n        C[0] = A[i]\n")
-    keep = changing(lambda loop: loop.replace(kind="unrolled"), For)
-    steps = list(Pipeline(LOOP_LEVEL, (Phase(0, "only", (keep,)),)).steps(func))
-    worker, options = CountingWorker(20.0), CheckOptions(samples=1, native=True)
-    assert all(each.ok for each in verdicts(steps, options, worker))
-    assert worker.count == 0
-    options = structs.replace(options, guarded=True)
-    assert all(each.ok for each in verdicts(steps, options, worker))
-    assert worker.count > 0
-    worker.wrong = True
-    messages = [each.message for each in verdicts(steps, options, worker)]
-    assert any("crashed its process with SIGSEGV" in message for message in messages)
-    worker.close()
-
-
 def test_native_code_out_of_bounds_is_found_without_harm_to_this_process() -> None:
     func = parse(
         "def f(A: f32[3000000], C: f32[3000000]):\n"
@@ -281,3 +251,65 @@ def test_a_pipeline_in_which_ten_passes_change_a_kernel_is_checked_in_seconds() 
         time.process_time() - started < 4
     )  # 1 s when written, 2 s where two processors share a core.
     assert is_trusted(found)
+
+
+TEMPORARY = """
+def f(A: f32[8], C: f32[8]):
+    T = alloc(f32[8])
+    for i in serial(0, 8):
+        T[i] = A[i]
+    for j in serial(0, 8):
+        C[j] = T[j]
+"""
+
+
+@define_pass
+def fill_first(func: PrimFunc) -> PrimFunc:
+    """Fill fresh memory, which every element that is read overwrites."""
+
+    def fill(node: Allocate) -> Allocate:
+        at = Var("at", node.buffer.shape[0].dtype)
+        store = Store(node.buffer, (at,), const(7.0, node.buffer.dtype))
+        loop = For(at, const(0, at.dtype), node.buffer.shape[0], store)
+        return node.replace(body=seq(loop, node.body))
+
+    return rewrite(func, fill, on=Allocate)
+
+
+def verdicts_of(*passes: AnyPass) -> tuple[Verdict, ...]:
+    pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "only", passes),))
+    return check(pipeline.steps(parse(TEMPORARY)), samples=2)
+
+
+def after_one_wrong(p: AnyPass) -> tuple[Verdict, ...]:
+    """Return verdicts on a pass that leaves one element unwritten, and on a pass after it."""
+
+    def shorten(loop: For) -> For | None:
+        return loop.replace(end=Const(7, loop.var.dtype)) if _fills(loop) else None
+
+    return verdicts_of(changing(shorten, For), p)
+
+
+def _fills(loop: For) -> bool:
+    return isinstance(loop.body, Store) and loop.body.buffer.name == "T"
+
+
+def test_a_step_that_carries_on_what_another_broke_follows_from_it() -> None:
+    first, second = after_one_wrong(fill_first)
+    assert (first.status, second.status) == ("differs", "not known")
+    assert second.message == "follows from 'change' of phase 0"
+    (alone,) = check(
+        Pipeline(LOOP_LEVEL, (Phase(0, "only", (fill_first,)),)).steps(parse(TEMPORARY))
+    )
+    assert alone.status == "same"
+
+
+def test_a_second_wrong_step_is_found_all_the_same() -> None:
+    @define_pass
+    def skip_the_first(func: PrimFunc) -> PrimFunc:
+        """Leave the first element out."""
+        begins = lambda loop: loop.replace(begin=Const(1, loop.var.dtype))  # noqa: E731
+        return rewrite(func, begins, on=For)
+
+    first, second = after_one_wrong(skip_the_first)
+    assert (first.error.at, second.status, second.error.at) == ((7,), "differs", (0,))

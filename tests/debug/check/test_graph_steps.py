@@ -241,3 +241,36 @@ def test_a_loop_is_compared_by_what_it_computes(wrong: bool) -> None:
         pipeline = pipeline.without(name)
     (found,) = verdicts(pipeline.steps(module), CheckOptions(inputs=given))
     assert found.status == ("differs" if wrong else "same"), found.message
+
+
+def pooled(border: bool) -> GraphFunc:
+    """Return a maximum over 5 x 5 elements, behind a border of zeros or with one of its own."""
+    b = Builder("main")
+    x = b.param("x", (1, 1, 3, 3))
+    if border:
+        p = b.op("pad", x, pads=(0, 0, 2, 2, 0, 0, 2, 2), name="p")
+        return b.finish(b.op("max_pool", p, kernel=(5, 5), name="y"))
+    return b.finish(b.op("max_pool", x, kernel=(5, 5), pads=(2, 2, 2, 2), name="y"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_border_of_zeros_decides_where_all_elements_are_negative(seed: int) -> None:
+    pool = pooled(border=False)
+
+    def move_the_border(func: GraphFunc) -> GraphFunc:
+        return func.replace(body=substitute(pool.body, {pool.params[0]: func.params[0]}))
+
+    verdict = judged(pooled(border=True), move_the_border, seed=seed)
+    assert verdict.status == "differs"
+
+
+@pytest.mark.parametrize(("count", "tried"), [(8, "8 sets"), (1 << 15, "2 sets")])
+def test_a_verdict_tells_where_special_values_were_not_tried(count: int, tried: str) -> None:
+    b = Builder("main")
+    a = b.op("negative", b.param("x", (count,)), name="a")
+    func = b.finish(b.op("negative", a, name="y"))
+
+    verdict = judged(func, ops(lambda op: op.replace(name="identity")))
+    assert verdict.status == "same"
+    assert verdict.tried.startswith(tried)
+    assert ("no special values" in verdict.tried) == (count > 8)

@@ -8,7 +8,9 @@ from irkit.ir import LOOP_LEVEL, PrimFunc, parse, shape_vars
 from irkit.transform import Phase, Pipeline, define_pass
 
 
-def judged(case: tuple[str, str], seed: int = 0, *, declared: bool = False) -> Verdict:
+def judged(
+    case: tuple[str, str], seed: int = 0, *, declared: bool = False, prove: bool = False
+) -> Verdict:
     """Return the verdict on a pass that makes the second of two functions from the first."""
     first, other = (parse(text.strip()) for text in case)
 
@@ -17,7 +19,7 @@ def judged(case: tuple[str, str], seed: int = 0, *, declared: bool = False) -> V
         return func.replace(body=_renamed(other, func).body)
 
     pipeline = Pipeline(LOOP_LEVEL, (Phase(0, "only", (change,)),))
-    (found,) = check(pipeline.steps(first), seed=seed)
+    (found,) = check(pipeline.steps(first), seed=seed, prove=prove)
     assert found.changed
     return found
 

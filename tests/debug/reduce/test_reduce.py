@@ -23,7 +23,7 @@ from irkit.debug import (
     size_of_case,
     write_case,
 )
-from irkit.debug.reduce.well_defined import is_well_defined
+from irkit.debug.check.well_defined import is_well_defined
 from irkit.fuzz.generators.loops.loop_functions import prim_funcs
 from irkit.ir import F32, LOOP_LEVEL, For, Mul, PrimFunc, const, parse, script
 from irkit.passes import BUILTIN

@@ -284,7 +284,7 @@ def test_a_failure_without_the_pass_is_not_blamed_on_it(tmp_path: Path) -> None:
 def test_graph_passes_are_tried_on_graphs(tmp_path: Path) -> None:
     text = refuted(wrong_passes.swap_operands, tmp_path, phase=0)
     assert "changes what the program computes: " in text
-    assert re.search(r"\[\d+\] is True, expected False", text)
+    assert re.search(r"\[[\d, ]+\] is \S+, expected ", text)
 
 
 def test_a_builtin_pass_is_tried_at_its_position(tmp_path: Path) -> None:

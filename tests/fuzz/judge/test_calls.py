@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from irkit.codegen.llvm.module import stub
 from irkit.core import ShapeError
 from irkit.fuzz.generators import Kind
 from irkit.fuzz.generators.draw_sample import draw_sample
@@ -91,6 +92,21 @@ WRITE = model.write_package
 
 
 @pytest.mark.long
+def test_a_stub_that_refuses_arrays_that_touch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def strict(text: Any, arrays: Any) -> None:
+        # Compares the ends by <, where the right check compares by <=.
+        plain = text.op
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(text, "op", lambda code: plain(code.replace("icmp ule", "icmp ult")))
+            right(text, arrays)
+
+    right = stub._check_overlap  # pyright: ignore[reportPrivateUsage] -- plants a bug
+    monkeypatch.setattr(stub, "_check_overlap", strict)
+    found = found_in("programs", 6, "checks arguments")
+    assert found is not None
+    assert "overlaps" in found.message
+
+
 def test_a_package_with_other_weights_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "write_package", _reversed)
     found = found_in("graphs", 30, "package reads back")

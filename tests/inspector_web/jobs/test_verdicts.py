@@ -5,9 +5,13 @@ import math
 
 import msgspec
 import pytest
+from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
 from irkit.inspector_web.jobs import verdicts
+from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.inspector_web.jobs.verdicts import check_steps
+from irkit.ir import parse
+from irkit.phases import trace
 from irkit.transform import Trace
 from tests.inspector_web.jobs.verdicts_programs import step, wrong_trace
 
@@ -139,3 +143,28 @@ def test_races_and_accesses_out_of_bounds_have_signs_of_their_own(
     assert [each.status for each in found] == [status]
     assert words in found[0].text
     assert status in verdicts.WRONG
+
+
+WRAPPING = """\
+def f(A: f32[32, 32], C: f32[32, 32]):
+    for i in serial(0, 32):
+        for j in serial(0, 32):
+            if j < 30:
+                C[i, j] = A[i, j] + A[i, (j + 3) % 32]
+"""
+
+
+def test_code_generation_is_named_where_no_pass_is_at_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("IRKIT_CACHE", "0")
+    with without_cure():
+        made = trace(parse(WRAPPING))
+        found = check_steps(made)
+        guilty = find_guilty_pass(made, lambda step: pytest.fail(step.name))
+    wrong = [each for each in found.verdicts if each.status in verdicts.WRONG]
+    assert [(each.status, each.guilty) for each in wrong] == [("differs", "code generation")]
+    assert wrong[0].step == max(step.index for step in made if step.changed)
+    assert wrong[0].text.startswith("The pass is not the cause. C[")
+    assert "code generation (LLVM) is at fault" in wrong[0].text
+    assert guilty.text == "No pass is guilty: code generation is."

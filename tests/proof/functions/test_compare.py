@@ -78,7 +78,6 @@ def test_equal_statements_are_proved(changes: list[tuple[str, str]]) -> None:
         ([("B[i] * 2", "B[i] * 3")], "which differs at"),
         ([("x * 2 >= 4", "x >= 2")], "which differs at"),
         ([("serial(0, 8)", "serial(0, 7)")], "8 became 7, which differs at"),
-        ([("serial(0, 8)", "parallel(0, 8)")], "a serial loop became a parallel loop"),
         ([("            B[i] =", "            B[i + 1] =")], "became i + 1, which differs at"),
         (
             [
@@ -105,6 +104,41 @@ def test_other_steps_are_not_proved_and_the_reason_is_given(
     found = proof(changed(*changes))
     assert not found.proved
     assert reason in found.message
+
+
+SHIFT = """
+def f(A: f32[9], C: f32[9]):
+    for i in {}(0, 8):
+        {}
+"""
+
+
+@pytest.mark.parametrize("kind", ["serial", "unrolled", "parallel", "vectorized"])
+@pytest.mark.parametrize("other", ["serial", "unrolled", "parallel", "vectorized"])
+def test_a_loop_of_another_kind_is_proved_if_its_iterations_never_meet(
+    kind: str, other: str
+) -> None:
+    body = "C[i + 1] = A[i] * f32(2.0)"
+    assert proof(SHIFT.format(other, body), SHIFT.format(kind, body)).proved
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vectorized"])
+def test_a_loop_of_another_kind_is_not_proved_if_its_iterations_may_meet(kind: str) -> None:
+    body = "C[i + 1] = C[i] * f32(2.0)"
+    found = proof(SHIFT.format(kind, body), SHIFT.format("serial", body))
+    assert not found.proved
+    assert f"a serial loop became a {kind} loop" in found.message
+    assert proof(SHIFT.format("serial", body), SHIFT.format(kind, body)).proved
+
+
+def test_what_a_failed_assertion_says_is_free() -> None:
+    text = """
+def f(A: f32[4], x: i64):
+    assert x > 3, ("small: {}", x)
+    A[0] = f32(1.0)
+"""
+    assert proof(text, text.replace("small", "large").replace(", x)", ", x + 1)")).proved
+    assert not proof(text, text.replace("x > 3", "x > 4")).proved
 
 
 def test_a_let_is_not_looked_through_where_its_memory_is_written() -> None:

@@ -97,6 +97,10 @@ def test_the_border_refuses_what_is_not_as_declared(loaded: CModel) -> None:
     nowhere = tensor(x)
     nowhere.data = None
     assert "has no data" in refused(nowhere)
+    for data, offset in ((2**64 - 64, 0), (2**64 - 64, 128), (x.ctypes.data, 2**64 - 4)):
+        beyond = tensor(x)
+        beyond.data, beyond.byte_offset = data, offset
+        assert "ends beyond the last address" in refused(beyond)
     whole = np.zeros(4 * 32, "f4")
     both = [tensor(whole[:32].reshape(4, 8)), tensor(whole.reshape(4, 32))]
     assert "hidden shares memory" in refused(tensor(x), both)

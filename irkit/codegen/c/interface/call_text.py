@@ -152,7 +152,13 @@ static int irkit_check(const DLTensor *given, int number, const int64_t *sizes, 
         return irkit_fail(NAME_BAD_ARGUMENT, "%s needs the strides of its capacity", name);
     }
     *size = room;
-    *data = room ? (char *)given->data + given->byte_offset : irkit_message;
+    *data = irkit_message;
+    uintptr_t begin, end;
+    if (room && (__builtin_add_overflow((uintptr_t)given->data, given->byte_offset, &begin) ||
+                 __builtin_add_overflow(begin, room, &end))) {
+        return irkit_fail(NAME_BAD_ARGUMENT, "%s ends beyond the last address", name);
+    }
+    if (room) *data = (char *)given->data + given->byte_offset;
     if (room && !given->data) return irkit_fail(NAME_BAD_ARGUMENT, "%s has no data", name);
     if (room && (uintptr_t)*data % width) {
         return irkit_fail(NAME_BAD_ARGUMENT, "%s is not aligned to its elements", name);
@@ -273,6 +279,10 @@ static int irkit_run(NAME *model, const DLTensor *const *inputs, DLTensor *const
     else atomic_flag_clear(&model->busy);
     if (!status) irkit_found(outputs, sizes);
     if (!status) return NAME_OK;
+    if (status == IRKIT_BAD_SIZE) {
+        return irkit_fail(NAME_BAD_ARGUMENT, "kernel %s has a size that 64 bits do not hold%s",
+                          irkit_calls[call].node, irkit_calls[call].state);
+    }
     if (status <= IRKIT_MEASURED) return irkit_stopped(call, IRKIT_MEASURED - status, sizes);
     if (status == -1) {
         return irkit_fail(NAME_NO_MEMORY, "no memory in kernel %s%s", irkit_calls[call].node,

@@ -15,6 +15,7 @@ from irkit.codegen.c.parallel_regions import HOST_FAILED
 from irkit.codegen.c.source_file import emit_c
 from irkit.codegen.c.types import identifier
 from irkit.codegen.executor_plan import ExecutorPlan, ImportedFunction
+from irkit.codegen.llvm.builder.exits import BAD_SIZE
 from irkit.core import IRKitError, Target
 from irkit.ir import PrimFunc
 
@@ -95,6 +96,7 @@ def emit_interface(
         f"#define IRKIT_SIZES {len(plan.size_names)}",
         f"#define IRKIT_STATES {len(plan.state)}",
         f"#define IRKIT_HOST ({HOST_FAILED}) /* the host's pool did not run a loop */",
+        f"#define IRKIT_BAD_SIZE ({BAD_SIZE}) /* a size of a kernel would wrap around */",
         "#define IRKIT_MEASURED (-3) /* a dimension that the run finds is refused */",
         tables(plan, name),
         *(each.declared(name) for each in foreign),

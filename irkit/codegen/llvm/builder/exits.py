@@ -3,6 +3,8 @@
 from irkit.codegen.llvm.builder.scope import FunctionScope
 
 OUT_OF_MEMORY = -1
+BAD_SIZE = -0x8000
+"""A size that depends on arguments would wrap around (``irkit.ir.exact_sizes``)."""
 
 
 def fail_if(scope: FunctionScope, cond: str, status: int | str) -> None:

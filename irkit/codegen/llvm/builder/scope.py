@@ -1,6 +1,6 @@
 """State of the function being written: places of variables and buffers, values computed so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Union
 
 import msgspec
@@ -34,7 +34,8 @@ class FunctionScope:
     ``deferred`` are vectors made of scalars in the memo,
     written when their lanes are needed: the address of contiguous elements needs the first lane
     only. ``mask`` is the condition of the vector conditional whose side is being evaluated;
-    ``failures`` numbers the assertions; ``heap`` lists slots whose memory is freed at the end.
+    ``failures`` numbers the assertions; ``heap`` lists slots whose memory is freed at the end;
+    ``allocations`` are the conditions for the sizes of buffers, by their ``id``.
 
     The body of a parallel loop is its own function, and ``outer`` is the scope around it: what is
     found there becomes a parameter (``captured``: type and name, by the name outside). ``limits``
@@ -64,6 +65,7 @@ class FunctionScope:
         self.flags = "contract"
         self.failures: dict[int, int] = {}
         self.heap: list[str] = []
+        self.allocations: Mapping[int, Expr] = {} if outer is None else outer.allocations
         self.stack_bytes = 0
         self.leaves_early = False
         self.depth = 0

@@ -1,12 +1,12 @@
 """LLVM IR as text: modules of declarations and helpers, and functions of blocks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from irkit.codegen.llvm.builder.debug_info import DebugInfo
 from irkit.codegen.llvm.builder.devices import LLVMDevice
 from irkit.codegen.llvm.builder.types import suffix
 from irkit.core import IRKitError, Target
-from irkit.ir import PrimFunc, Stmt
+from irkit.ir import PrimFunc, Stmt, Var
 from irkit.ir.math import math_features
 
 MAX_LINES = 2_000_000
@@ -18,8 +18,9 @@ class ModuleText:
     ``math`` tells what the target computes in one instruction. ``debug`` is set if instructions
     carry line numbers. ``meanings`` are the functions that stand for instructions which the target
     lacks, by their symbols. ``kernel`` is the function being written, ``clocks`` the size of its
-    table of clocks. ``device`` is set if it is a kernel for threads of a device, and ``shared_end``
-    if its launch asks for shared memory: the bytes so far.
+    table of clocks, and ``wrapping`` is what :func:`wrapping_loops` returns for it.
+    ``device`` is set if it is a kernel for threads of a device, and ``shared_end`` if its launch
+    asks for shared memory: the bytes so far.
     """
 
     def __init__(self, target: Target, debug: DebugInfo | None = None) -> None:
@@ -31,6 +32,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.meanings: dict[str, PrimFunc] = {}
         self.kernel, self.clocks = "", 0
+        self.wrapping: Mapping[Var, tuple[int, ...]] = {}
         self.device: LLVMDevice | None = None
         self.shared_end: int | None = None
 

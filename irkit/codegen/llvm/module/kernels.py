@@ -15,6 +15,7 @@ from irkit.codegen.llvm.builder.types import memory_type, quoted
 from irkit.codegen.llvm.expressions.memory_access import from_memory
 from irkit.codegen.llvm.statements.buffers import place_buffer
 from irkit.codegen.llvm.statements.statements import write
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion
 from irkit.ir import Buffer, PrimFunc
 from irkit.ir.math import with_wide_floats
@@ -93,7 +94,7 @@ def _function(module: ModuleText, kernel: PrimFunc, device: LLVMDevice, attribut
     for param in kernel.params:
         if isinstance(param, Buffer):
             place_buffer(scope, param, scope.places[id(param)].pointer)
-    module.kernel = kernel.name
+    module.kernel, module.wrapping = kernel.name, wrapping_loops(kernel)
     write(scope, kernel.body)
     text.line("ret void")
     head = f"define {device.head} void {quoted(kernel.name)}({', '.join(declared)}) {attributes}"

@@ -3,8 +3,8 @@
 A kernel is ``i32 @name(...)``. It takes a pointer for each buffer and a value for each scalar, in
 the order of the parameters, then an i64 for each variable of ``shape_vars``, then the record of the
 call if it needs one (see ``assertion_record``). A scalar bool is passed as i8, a 16-bit float as
-its bits. The kernel returns 0, the number of the assertion that failed (from 1, in text order), or
--1 if memory ran out.
+its bits. The kernel returns 0, the number of the assertion that failed (from 1, in text order), -1
+if memory ran out, or BAD_SIZE if a size would wrap around.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from irkit.codegen.llvm.arithmetic.conversions import convert
 from irkit.codegen.llvm.builder.debug_info import DebugInfo
-from irkit.codegen.llvm.builder.exits import leave
+from irkit.codegen.llvm.builder.exits import BAD_SIZE, leave
 from irkit.codegen.llvm.builder.scope import BufferPlace, FunctionScope
 from irkit.codegen.llvm.builder.text import FunctionText, ModuleText
 from irkit.codegen.llvm.builder.types import memory_type, quoted, symbol
@@ -20,15 +20,16 @@ from irkit.codegen.llvm.expressions.memory_access import from_memory
 from irkit.codegen.llvm.module.stub import emit_stub
 from irkit.codegen.llvm.parallel.parallel_loops import attributes
 from irkit.codegen.llvm.statements.assertion_record import bind_record, record_size
-from irkit.codegen.llvm.statements.buffers import place_buffer
+from irkit.codegen.llvm.statements.buffers import fail_unless, place_buffer
 from irkit.codegen.llvm.statements.clocks import clocks_symbol, declare_clocks
 from irkit.codegen.llvm.statements.statements import write
+from irkit.codegen.wrapping_loops import wrapping_loops
 from irkit.core import IRKitError, Target, deep_recursion, walk
-from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars
+from irkit.ir import I64, Assert, Buffer, PrimFunc, shape_vars, size_guard
 from irkit.ir.math import with_wide_floats
 from irkit.ir.threads import split_threads
 
-EMITTER_VERSION = 6
+EMITTER_VERSION = 7
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -118,16 +119,25 @@ def emit_function(module: ModuleText, func: PrimFunc, head: str = "") -> str:
     params = _bind_parameters(scope, func)
     if record_size(func):
         params.append(bind_record(scope))
+    _check_sizes(scope, func)
     for param in func.params:
         if isinstance(param, Buffer):
             place_buffer(scope, param, scope.places[id(param)].pointer)
-    module.kernel = func.name
+    module.kernel, module.wrapping = func.name, wrapping_loops(func)
     write(scope, func.body)
     leave(scope)
     module.declare(clocks_symbol(func.name), declare_clocks(module, func.name))
     named = head or f"i32 {quoted(symbol(func.name))}"
     first = f"define {named}({', '.join(params)}) {attributes(scope)}{text.debug}"
     return f"{first} {{\n{text.body()}\n}}"
+
+
+def _check_sizes(scope: FunctionScope, func: PrimFunc) -> None:
+    """Leave a call in which a size would wrap around, before it does anything."""
+    guard = size_guard(func)
+    if guard is not None:
+        scope.allocations = guard.allocations
+        fail_unless(scope, guard.condition, BAD_SIZE)
 
 
 def _bind_parameters(scope: FunctionScope, func: PrimFunc) -> list[str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from irkit.codegen.llvm.arithmetic.integer_ops import saturated_product
-from irkit.codegen.llvm.builder.exits import OUT_OF_MEMORY, fail_if
+from irkit.codegen.llvm.builder.exits import BAD_SIZE, OUT_OF_MEMORY, fail_if
 from irkit.codegen.llvm.builder.scope import BufferPlace, Extent, FunctionScope
 from irkit.codegen.llvm.builder.types import memory_type
 from irkit.codegen.llvm.expressions.expressions import evaluate
@@ -58,8 +58,19 @@ def _times(scope: FunctionScope, a: Extent, b: Extent) -> Extent:
     return scope.text.op(f"mul nsw i64 {a}, {b}")
 
 
+def fail_unless(scope: FunctionScope, cond: Expr, status: int) -> None:
+    """Leave the function with a status if a condition on sizes does not hold."""
+    scope.begin_statement()
+    flags, scope.flags = scope.flags, ""  # The condition relies on the error of each operation.
+    holds = evaluate(scope, cond)
+    scope.flags = flags
+    fail_if(scope, scope.text.op(f"xor i1 {holds}, true"), status)
+
+
 def allocate(scope: FunctionScope, buffer: Buffer) -> str | None:
     """Allocate a buffer; return the slot that holds its pointer if it is on the heap."""
+    if id(buffer) in scope.allocations:
+        fail_unless(scope, scope.allocations[id(buffer)], BAD_SIZE)
     scope.begin_statement()
     dims = [extent(scope, dim) for dim in buffer.shape]
     if buffer.strides is not None:

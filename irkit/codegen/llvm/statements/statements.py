@@ -6,6 +6,7 @@ calls it holds the guard of ``deep_recursion``.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from irkit.codegen.llvm.builder.devices import LLVMDevice
@@ -27,6 +28,7 @@ from irkit.ir import (
     Assert,
     Block,
     Call,
+    Const,
     Evaluate,
     Expr,
     For,
@@ -112,7 +114,10 @@ def _for(scope: FunctionScope, node: For) -> None:
     once = first is not None and last == first + 1
     serial = node.kind != "parallel" or device is not None
     if serial or once or scope.outer is not None or not scope.threads:
-        _loop(scope, node, begin, end, may_be_empty)
+        for part in _parts(scope, node):
+            if part is not node:
+                begin, end = evaluate(scope, part.begin), evaluate(scope, part.end)
+            _loop(scope, part, begin, end, may_be_empty)
         return
 
     def body(inner: FunctionScope, low: str, high: str) -> None:
@@ -120,6 +125,24 @@ def _for(scope: FunctionScope, node: For) -> None:
         _loop(inner, node, low, high, may_be_empty=False)
 
     launch(scope, node, begin, end, _worth(scope, node), body)
+
+
+def _parts(scope: FunctionScope, node: For) -> list[For]:
+    """Cut a loop where an index wraps around (see ``wrapping_loops``)."""
+    module, kind = scope.text.module, node.var.dtype
+    ends = () if module.device is not None else module.wrapping.get(node.var, ())
+    cut = [
+        node.replace(begin=Const(begin, kind), end=Const(end, kind))
+        for begin, end in pairwise(ends)
+    ]
+    return cut or [node]
+
+
+def _wraps(scope: FunctionScope, node: For) -> bool:
+    """Return True if an index wraps around inside of a loop, or a part of one."""
+    ends = scope.text.module.wrapping.get(node.var)
+    part = as_int(node.begin), as_int(node.end)
+    return ends is not None and all(part != pair for pair in pairwise(ends))
 
 
 def _worth(scope: FunctionScope, node: For) -> str | None:
@@ -164,7 +187,7 @@ def _loop(scope: FunctionScope, node: For, begin: str, end: str, may_be_empty: b
     # The last value is below the end, so adding 1 cannot wrap around.
     text.line(f"{following} = add {'nsw' if signed else 'nuw'} {kind} {var}, 1")
     # On x86 vectors do not speed up division, and the cost model of LLVM 22 may abort on it.
-    note = SERIAL if text.divides else ""
+    note = SERIAL if text.divides or _wraps(scope, node) else ""
     text.branch(text.op(f"{test} {kind} {following}, {end}"), body, done, note)
     text.start(done)
     text.divides |= divides_outside

@@ -8,6 +8,7 @@ such as having no sign, mostly comes from the operator that made it.
 """
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from irkit.debug.check.graph_numbering import GraphNumbering, NumberedStep
 from irkit.debug.execution.executors import InterpreterExecutor, NativeExecutor
 from irkit.debug.execution.inputs import Array, InputKind, dim_size, draw_values
 from irkit.debug.execution.native_worker import NativeWorker
+from irkit.debug.execution.row_patterns import filled_rows
 from irkit.graph import (
     OPS,
     Constant,
@@ -44,6 +46,8 @@ KERNEL_STEPS = 5_000
 LOOP_STEPS = 100_000
 """Most steps of the interpreter for each kernel of a loop."""
 INTEGERS = (0, 3)
+LARGE = 2.0**7
+"""The largest finite number among special values of a graph: f16 holds sums of its squares."""
 Arrays = Array | tuple[Array, ...]
 
 
@@ -66,6 +70,12 @@ class GraphRegion:
             frontier = set[int]().union(*map(self._producers, frontier))
         self.frontier = self._settled(frontier, own)
         self.computed = known.cone(targets, frozenset(self.frontier)) - self.frontier
+
+    def elements(self, sizes: Mapping[Var, int]) -> int:
+        """Return how many elements the values that are drawn or computed have."""
+        types = [self.known.nodes[number].type for number in self.frontier | self.computed]
+        shapes = [kind.shape for each in types for kind in tensors_in(each)]
+        return sum(prod(dim_size(dim, sizes) for dim in shape) for shape in shapes)
 
     def _settled(self, made: set[int], own: Sequence[int]) -> set[int]:
         """Return a frontier in which no value depends on another one, nor decides about shapes.
@@ -135,7 +145,8 @@ def _is_drawable(node: NumberedStep) -> bool:
 
 class RegionRunner:
     """Runs regions on one set of inputs. ``given`` are arrays by the names of parameters: with
-    them nothing else is drawn, so regions begin at the parameters."""
+    them nothing else is drawn, so regions begin at the parameters. With ``rows``, each drawn array
+    follows one pattern of ``row_patterns``, counted from there on."""
 
     def __init__(
         self,
@@ -145,8 +156,9 @@ class RegionRunner:
         sizes: Mapping[Var, int],
         given: Mapping[str, Any],
         worker: NativeWorker,
+        rows: int | None = None,
     ) -> None:
-        self.known, self.seed = known, seed
+        self.known, self.seed, self.rows = known, seed, rows
         self.kind: InputKind = kind
         self.sizes, self.given, self.worker = dict(sizes), given, worker
         self.redrawn: frozenset[int] = frozenset()  # Weights that are drawn all the same.
@@ -198,7 +210,11 @@ class RegionRunner:
                 made = rng.uniform(-2, 2, size=shape) / np.sqrt(_fan(shape))
                 self._drawn[number] = made.astype(numpy_dtype(node.type.dtype))
                 return self._drawn[number]
-            self._drawn[number] = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
+            if self.rows is not None and node.type.dtype.is_float:
+                array = filled_rows(node.type.dtype, shape, None, self.rows + number, rng)
+            else:
+                array = draw_values(node.type.dtype, shape, self.kind, rng, INTEGERS)
+            self._drawn[number] = _without_overflow(array)
         return self._drawn[number]
 
     def _computed(self, number: int, made: Mapping[int, Arrays]) -> Arrays:
@@ -265,14 +281,23 @@ class RegionRunner:
             done = InterpreterExecutor(KERNEL_STEPS).run(func, self.arguments(number, given))
         except StepLimit as limit:
             self._long[id(func)] = func, limit
-            done = NativeExecutor(trusted=False, worker=self.worker).run(
-                func, self.arguments(number, given)
-            )
+            done = NativeExecutor(self.worker).run(func, self.arguments(number, given))
         if done.error:
             error = OutOfBounds if done.outside else IRKitError
             raise error(f"{func.name!r} fails: {done.error}")
         found = done.arrays[len(given) :]
         return found if isinstance(node.type, TupleType) else found[0]
+
+
+def _without_overflow(array: Array) -> Array:
+    """Replace finite floats that are very large or very small: algebra on weights, such as moving a
+    power of two into them, is exact but where a product overflows or is denormal."""
+    if array.dtype.kind in "iub":
+        return array
+    with np.errstate(all="ignore"):
+        size = np.abs(array.astype(np.float64))
+        extreme = np.isfinite(size) & (size != 0) & ((size > LARGE) | (size < 1 / LARGE))
+    return np.where(extreme, np.where(array < 0, -3, 3).astype(array.dtype), array)
 
 
 def _fan(shape: Sequence[int]) -> int:

@@ -42,6 +42,11 @@ class Bounded(NamedTuple):
         """Return where there is no error."""
         return both(eq(self.rate, 0.0), eq(self.error, 0.0))
 
+    @property
+    def is_zero(self) -> Expr:
+        """Return where it is 0 without error, however it is computed."""
+        return both(eq(self.size, 0.0), self.is_exact)
+
 
 def zero_like(value: Expr) -> Expr:
     """Return 0 with the lanes of a value."""

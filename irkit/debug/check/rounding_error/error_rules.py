@@ -176,6 +176,8 @@ class ErrorRules:
         size, unit = a.size + b.size, UNIT[str(node.dtype.element)]
         exact = self._exact(a, b, size, unit)
         rate = select(exact, 0.0, a.rate + b.rate + unit)
+        for zero, other in ((a, b), (b, a)):  # To add 0 rounds nothing.
+            rate = select(zero.is_zero, other.rate, rate)
         return Bounded(value, size, rate, bounded_by(size, a.error + b.error, node.dtype))
 
     def _exact(self, a: Bounded, b: Bounded, size: Expr, unit: float) -> Expr:
@@ -185,7 +187,7 @@ class ErrorRules:
 
     def _product(self, a: Bounded, b: Bounded, dtype: DType) -> Bounded:
         size, unit = a.size * b.size, UNIT[str(dtype.element)]
-        exact = self._exact(a, b, size, unit)
+        exact = self._exact(a, b, size, unit) | a.is_zero | b.is_zero
         error = a.error * b.size + b.error * a.size + a.error * b.error
         error = select(exact, 0.0, error + TINIEST[str(dtype.element)])
         rate = select(exact, 0.0, a.rate + b.rate + unit)

@@ -102,11 +102,23 @@ def _unrolled(node: OnnxNode, runner: GraphRunner, count: int) -> list[Value]:
         outputs.append(found[len(states) :])
         going = bool(node.array_of(again, "condition").reshape(-1)[0])
     if not outputs and len(body.output) > 1 + len(states):
-        raise node.fail("it has outputs for each iteration, but runs none")
+        return [*states, *_no_rows(node, runner, states)]
     rows = list(zip(*outputs, strict=True))
     for name, each in zip(node.outputs[len(states) :], rows, strict=False):
         _check_rows(node, name, each)
     return [*states, *(_stacked(node, each, 0, False) for each in rows)]
+
+
+def _no_rows(node: OnnxNode, runner: GraphRunner, states: Sequence[Value]) -> list[Value]:
+    """Return what the outputs for each iteration of a loop are that runs none: of shape (0, ...).
+
+    The body is converted once for the types of its outputs; what it computes is cut away.
+    """
+    start = [node.constant(np.array(0, dtype=np.int64)), node.constant(np.array(True))]
+    _, *found = runner.run_graph(node.graph("body"), [*start, *states])
+    whole = [_stacked(node, [row], 0, False) for row in found[len(states) :]]
+    cut = {"begins": (0,), "ends": (0,), "strides": (1,), "axes": (0,)}
+    return [node.op("slice", each, **cut) for each in whole]
 
 
 def _check_rows(node: OnnxNode, name: str, rows: Sequence[Value]) -> None:

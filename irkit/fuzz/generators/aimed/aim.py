@@ -10,6 +10,7 @@ import msgspec
 
 from irkit.core import Node, Rule, Rules
 from irkit.fuzz.generators.aimed.match_patterns import patterns_in
+from irkit.graph import OPS, Either, GraphRule, OpPattern, Pattern
 from irkit.ir import INTRINSICS, LOOP_KINDS, Binary, Compare, Expr, LoopKind, Stmt
 from irkit.transform import AnyPass
 
@@ -25,7 +26,9 @@ class PassAim(msgspec.Struct, frozen=True, eq=False):
     ``rules`` are rules whose patterns are data, ``patterns`` those in ``match`` statements, in
     which holes stand for any expression. ``classes`` and ``statements`` are the classes of nodes
     that its source mentions, ``kinds`` and ``calls`` the kinds of loops and functions, ``numbers``
-    its constants and options. A pass that is ``rounding`` computes floats in another way.
+    its constants and options. ``graph_patterns`` are those of rules over graphs, ``operators`` the
+    operators of graphs that the source mentions. A pass that is ``rounding`` computes floats in
+    another way.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -36,6 +39,8 @@ class PassAim(msgspec.Struct, frozen=True, eq=False):
     calls: tuple[str, ...] = ()
     numbers: tuple[int | float, ...] = ()
     rounding: bool = False
+    graph_patterns: tuple[Pattern, ...] = ()
+    operators: tuple[str, ...] = ()
 
     @property
     def has_expressions(self) -> bool:
@@ -59,6 +64,8 @@ def aim_of(p: AnyPass) -> PassAim:
         tuple(reader.calls),
         tuple(list(reader.numbers)[:MOST_NUMBERS]),
         p.changes_rounding,
+        tuple(reader.graph_patterns),
+        tuple(reader.operators),
     )
 
 
@@ -78,6 +85,8 @@ class _Reader:
         self.kinds: dict[LoopKind, None] = {}
         self.calls: dict[str, None] = {}
         self.numbers: dict[int | float, None] = {}
+        self.graph_patterns: list[Pattern] = []
+        self.operators: dict[str, None] = {}
 
     def read(self, function: Any) -> None:
         """Note what a function, and what is defined inside it, mentions."""
@@ -125,11 +134,17 @@ class _Reader:
                 self.note(rule)
         elif isinstance(value, Rule):
             self._note_rule(value)
+        elif isinstance(value, GraphRule):
+            self.graph_patterns.append(value.pattern)
+            self.read(value.build)
+        elif isinstance(value, (OpPattern, Either)):
+            self.graph_patterns.append(value)
         elif isinstance(value, str):
             if value in LOOP_KINDS:
                 self.kinds[value] = None
             elif value in INTRINSICS:
                 self.calls[value] = None
+            self.operators.update(dict.fromkeys(each for each in value.split() if each in OPS))
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
                 self.numbers[value] = None

@@ -26,6 +26,7 @@ from irkit.graph import (
     Op,
     StatePair,
     TensorType,
+    Value,
     arrays_of,
     attributes,
     bindings_of,
@@ -102,6 +103,13 @@ def graph_function(
         tries += 1
         name = picks.pick(forms) if picks.one_in(5) else picks.pick(g.names)
         left -= apply_form(g, name)
+    made, called = finished(g)
+    return made, tuple(g.ops), called
+
+
+def finished(g: GraphValues) -> tuple[GraphFunc, dict[str, GraphFunc]]:
+    """Return a function of the last value and of others that nothing uses, and the functions that
+    its loops call. Raises: Unusable if there is nothing."""
     results = [each.value for each in g.held if each not in g.params]
     if not results:
         raise Unusable("no operator fitted")
@@ -110,8 +118,10 @@ def graph_function(
     others = [
         value
         for value in (*g.tuples, *results[:-1])
-        if picks.one_in(5) or (value not in read and picks.below(4))
+        if g.picks.one_in(5) or (value not in read and g.picks.below(4))
     ]
+    if g.picks.one_in(6):
+        others.append(_copied(g, g.picks))
     made = g.builder.finish(*others, last)
     used = {step.function for step in walk(made.body, GraphLoop)}
     called = {
@@ -119,7 +129,18 @@ def graph_function(
         for name, func in g.builder.functions.items()
         if name in used and isinstance(func, GraphFunc)
     }
-    return made, tuple(g.ops), called
+    return made, called
+
+
+def _copied(g: GraphValues, picks: Picks) -> Value:
+    """Return a copy of a tensor by operators that a pass removes: as state, it has to stay."""
+    value = picks.pick(g.held).value
+    kind = value.type
+    assert isinstance(kind, TensorType)
+    if picks.below(2) or len(kind.shape) < 2:
+        return g.builder.op("identity", value)
+    axes = tuple(range(len(kind.shape)))[::-1]
+    return g.builder.op("transpose", g.builder.op("transpose", value, axes=axes), axes=axes)
 
 
 def with_state_drawn(picks: Picks, func: GraphFunc) -> GraphFunc:

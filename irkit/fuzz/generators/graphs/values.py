@@ -78,6 +78,8 @@ class GraphValues:
         self.whole = whole
         self.names = names
         self.symbols = symbols
+        self.only = False
+        """Operands are held values, wherever one fits; parameters are made only beside them."""
         self.depth = 0
         self.tuples: list[Value] = []
         self.tuple_items: dict[Value, list[tuple[int, bool]]] = {}
@@ -153,12 +155,24 @@ class GraphValues:
             self.builder, self.held, self.tuples = outer, held, tuples
             self.depth -= 1
 
+    @contextmanager
+    def among(self, values: Sequence[GraphTensor]) -> Generator[None]:
+        """Take operands from some values; what is made meanwhile is held afterwards, too."""
+        held, only = self.held, self.only
+        self.held, self.only = list(dict.fromkeys(values)), True
+        try:
+            yield
+        finally:
+            self.held, self.only = [*held, *(e for e in self.held if e not in held)], only
+
     def any(
         self, fits: Callable[[GraphTensor], bool] = lambda each: True, rank: int = -1
     ) -> GraphTensor:
         """Pick a value that fits, mostly a recent one; or make one, of floats."""
         found = [each for each in self.held if fits(each) and rank in (-1, each.rank)]
-        if found and self.picks.below(8):
+        if self.only and not found:
+            raise IRKitError("no value fits")
+        if found and (self.only or self.picks.below(8)):
             return found[-1 - self.picks.below(min(4, len(found)))]
         wanted = rank if rank >= 0 else 1 + self.picks.below(3)
         made = self.fresh(self.shape(wanted), self.picks.pick(_FLOATS))
@@ -180,7 +194,7 @@ class GraphValues:
             return each.dtype == other.dtype and same
 
         found = [each for each in self.held if fits(each) and each is not other]
-        if found and self.picks.below(3):
+        if found and (self.only or self.picks.below(3)):
             return self.picks.pick(found[-4:])
         shape = [1 if self.picks.one_in(4) else size for size in other.shape]
         shape = shape[self.picks.below(2) if len(shape) > 1 else 0 :]

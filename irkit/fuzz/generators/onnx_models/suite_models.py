@@ -27,7 +27,7 @@ from irkit.fuzz.generators.onnx_models.suite_changes import (
     largest_of,
     tensor_info,
 )
-from irkit.fuzz.generators.reference.onnx_reference import LRN
+from irkit.fuzz.generators.reference.onnx_reference import CORRECTED
 from irkit.fuzz.generators.sample import Array, Sample, Tolerance
 from irkit.fuzz.picks import Picks
 from irkit.ir import bits_of
@@ -216,7 +216,9 @@ def _reference(model: SuiteModel) -> Sequence[Array] | None:
 def _run(proto: onnx.ModelProto, inputs: dict[str, Array]) -> list[Array] | None:
     with np.errstate(all="ignore"):
         try:
-            run = cast(Callable[..., list[Any]], ReferenceEvaluator(proto, new_ops=[LRN]).run)
+            run = cast(
+                Callable[..., list[Any]], ReferenceEvaluator(proto, new_ops=[*CORRECTED]).run
+            )
             found = run(None, inputs)
         except Exception:  # It raises errors of any type.
             return None

@@ -13,8 +13,17 @@ from irkit.ir import INTRINSICS, DType, Expr, as_dtype, call, cast
 from irkit.phases import DEFAULT
 
 _MOST_FUNCTIONS = 4
-_NAMES = (*ON_FLOATS, "bool")
-"""The functions that are drawn; ``bool`` is a conversion."""
+_NARROW = ("f16", "bf16")
+_NAMES = (*ON_FLOATS, "bool", *_NARROW)
+"""The functions that are drawn; the last three are conversions."""
+_ROUNDED_TWICE = tuple(
+    sign * scale * (1 + odd * 2.0**-bits + off)
+    for bits in (11, 8)
+    for odd in (1, 3)
+    for off in (2.0**-40, -(2.0**-40), 2.0**-24, 0.0)
+    for sign, scale in ((1, 1.0), (-1, 0.5), (1, 2.0**9))
+)
+"""Numbers near a tie of 16-bit floats, which rounding to f32 first makes one."""
 
 
 def draw_functions(picks: Picks) -> Sample:
@@ -22,11 +31,13 @@ def draw_functions(picks: Picks) -> Sample:
     dtype = picks.pick(("f32", "f64", "f16", "bf16"))
     shape = (picks.pick((17, 5, 33)),)
     a, b = (te.placeholder(shape, dtype, name=name) for name in "AB")
-    names = picks.some(_NAMES, _MOST_FUNCTIONS)
+    names = list(picks.some(_NAMES, _MOST_FUNCTIONS))
+    if dtype in ("f64", "f32") and picks.below(2):
+        names.append(picks.pick(_NARROW))
 
     def applied(name: str, at: int) -> te.Tensor:
         def value(i: Expr) -> Expr:
-            if name == "bool":
+            if name not in INTRINSICS:
                 return cast(a[i], name)
             return call(name, *(a[i], b[i], a[i])[: INTRINSICS[name].arity])
 
@@ -37,6 +48,9 @@ def draw_functions(picks: Picks) -> Sample:
     outputs = [applied(name, at) for at, name in enumerate(names)]
     func = te.create_prim_func([a, b, *outputs])
     inputs = draw_arguments(func, picks, "special")
+    if not {*names}.isdisjoint(_NARROW):
+        for at in range(0, shape[0], 2):
+            inputs.args[0][at] = picks.pick(_ROUNDED_TWICE)
     expected = te.evaluate(outputs, {a: inputs.args[0], b: inputs.args[1]})
     kind = as_dtype(dtype)
     pairs = zip(expected, names, strict=True)
@@ -55,7 +69,7 @@ def draw_functions(picks: Picks) -> Sample:
 def tolerance_of_function(array: Array, name: str, dtype: DType) -> Array | None:
     """Return a tolerance in units of the value; infinities, NaN, zeros, and all results that have a
     single right value must be exact."""
-    if name == "bool" or not dtype.is_float or INTRINSICS[name].ulps <= 0.5:
+    if name not in INTRINSICS or not dtype.is_float or INTRINSICS[name].ulps <= 0.5:
         return None
     value = array.astype(np.float64)
     units = ulps_of(name, dtype) + 0.5  # The expected value is rounded too.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper, version_converter
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_grid_sample import GridSample as _GridSample
 
 _REFERENCE_OPSET = 15
 _BROADCASTS = 7
@@ -92,7 +93,7 @@ def reference_outputs(
         _align_operands(newer)
     if _opset_of(newer) != _REFERENCE_OPSET:
         newer = version_converter.convert_version(newer, _REFERENCE_OPSET)
-    evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[LRN, *operators])
+    evaluator = ReferenceEvaluator(_in_float64(newer), new_ops=[*CORRECTED, *operators])
     feeds = {name: _wide(array) for name, array in inputs.items()}
     run = cast(Callable[..., list[Any]], evaluator.run)
     found = run(names, feeds)
@@ -143,6 +144,33 @@ class LRN(OpRun):
             near = slice(max(0, channel - (size - 1) // 2), channel + size // 2 + 1)
             total[:, channel] = squares[:, near].sum(axis=1)
         return (x / (attrs["bias"] + attrs["alpha"] / size * total) ** attrs["beta"],)
+
+
+class GridSample(_GridSample):
+    """Interpolate at the places of a grid; cubic samples at a border weigh elements that are
+    repeated beyond it. Source: GridSample-22, as ONNX Runtime and PyTorch compute it.
+
+    The evaluator of onnx moves the place to the border before it takes the weights.
+    """
+
+    op_domain = ""
+
+    def _run(self, *args: Any, **attrs: Any) -> Any:
+        (image, grid), run = args, cast(Callable[..., Any], super()._run)  # pyright: ignore[reportUnknownMemberType] -- onnx has no types
+        if attrs["mode"] not in ("cubic", "bicubic") or attrs["padding_mode"] != "border":
+            return run(image, grid, **attrs)
+        sizes = np.array(image.shape[:1:-1], np.float64)
+        align = bool(attrs["align_corners"])
+        places = (grid + 1) / 2 * (sizes - 1) if align else ((grid + 1) * sizes - 1) / 2
+        room = 3 + int(np.ceil(np.abs(places).max(initial=0)))
+        wide = np.pad(image, [(0, 0), (0, 0), *[(room, room)] * (image.ndim - 2)], mode="edge")
+        sizes, places = sizes + 2 * room, places + room
+        moved = places / (sizes - 1) * 2 - 1 if align else (places * 2 + 1) / sizes - 1
+        return run(wide, moved.astype(grid.dtype), **{**attrs, "padding_mode": "zeros"})
+
+
+CORRECTED: tuple[type[OpRun], ...] = (LRN, GridSample)
+"""Operators that onnx.reference computes otherwise than the standard, or others, do."""
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from irkit.core import walk
 from irkit.fuzz.generators.schedules.site import Site
-from irkit.ir import I64, Conditional, Const, eq, lt, shape_vars
+from irkit.ir import I64, Conditional, Const, const, eq, lt, shape_vars
 from irkit.schedule import BlockRef, LoopRef, Schedule, builtin_intrinsics
 
 
@@ -72,7 +72,7 @@ def set_store_predicate(s: Site) -> object:
         return (last < n, (first >= 0) & (last != n), first < 1, first + last <= n + 9)[which]
 
     has_axes = bool(s.sch.get(block).axes)
-    return s.sch.set_store_predicate(block, predicate if has_axes else (lambda: True))
+    return s.sch.set_store_predicate(block, predicate if has_axes else (lambda: const(True)))
 
 
 def specialize(s: Site) -> object:

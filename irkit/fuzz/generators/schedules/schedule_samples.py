@@ -13,6 +13,10 @@ from irkit.fuzz.generators.programs.seed_functions import function_of_schedule
 from irkit.fuzz.generators.sample import Sample, Unusable, outputs_of
 from irkit.fuzz.generators.schedules.attempt import OFTEN, try_primitive, wrong_schedule
 from irkit.fuzz.generators.schedules.draw_table import DRAWERS
+from irkit.fuzz.generators.schedules.empty_ranges import (
+    arguments_of,
+    empty_range_function,
+)
 from irkit.fuzz.generators.seed_corpus.schedules import SCHEDULES
 from irkit.fuzz.generators.stages.theme import INTEGERS, SMALL, WHOLE
 from irkit.fuzz.picks import Picks
@@ -25,6 +29,7 @@ _PATIENCE = 40
 _MOST_BLOCKS = 16
 _MOST_ITERATIONS = 30_000
 _SYMBOLIC = 8
+_SEEDS = 1 << 16
 _THEMES = (SMALL, WHOLE, SMALL, INTEGERS)
 # Marks and storage primitives that work together seldom meet when all are drawn alike.
 _THREADS = (
@@ -55,6 +60,24 @@ def with_schedule(sample: Sample, picks: Picks) -> Sample:
 def draw_small_stages(picks: Picks) -> Sample:
     """Draw a program of stages to be scheduled."""
     return draw_stages(picks, picks.pick(_THEMES), _MOST_STAGES)
+
+
+def draw_empty_ranges(picks: Picks) -> Sample:
+    """Draw a program to be scheduled whose loops may be empty, called at sizes where they are."""
+    func, sizes = empty_range_function(picks)
+    return Sample(
+        "programs",
+        func,
+        draw_limits(picks),
+        inputs=tuple(
+            InputSet(f"n={n}, m={m}", "whole numbers", arguments_of(n, m, picks.below(_SEEDS)))
+            for n, m in sizes
+        ),
+        expected=(None,) * len(sizes),
+        allowed=((None,) * len(outputs_of(func)),) * len(sizes),
+        features=(*features_of(func), "rung:empty ranges"),
+        sound=True,
+    )
 
 
 def draw_seed_schedule(picks: Picks) -> Sample:

@@ -273,7 +273,11 @@ class Values:
         return Number(makes[form - 3](a.expr, b.expr), 0)
 
     def _hardly(self, x: Expr) -> Expr:
-        """Apply an operation that changes no float but a zero, a NaN or an infinity."""
+        """Apply an operation that changes no float but a zero, a NaN or an infinity; or two that
+        differ in the sign of a zero only, in such a way that the result shows it."""
+        if self.picks.below(2):
+            one, zeros = te.const(1.0, x.dtype), [te.const(each, x.dtype) for each in (0.0, -0.0)]
+            return one / (x * zeros[0]) - one / (x * zeros[1])
         zero, one, most = (te.const(each, x.dtype) for each in (0.0, 1.0, inf))
         forms = (
             *(x + zero, x - zero, x + -zero, x - -zero, zero + x, zero - x, -zero - x),

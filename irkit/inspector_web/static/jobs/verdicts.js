@@ -202,6 +202,7 @@ function numbersTable(verdict) {
     rows.push(["Wrong elements", plural(verdict.wrong, "element")], ["First wrong", `${verdict.buffer}[${verdict.at.join(", ")}]`],
       ["Before the pass", verdict.expected], ["After it", verdict.found]);
   }
+  if (verdict.guilty) rows.push(["At fault", verdict.guilty]);
   if (verdict.basis) rows.push(["Rests on", verdict.basis === "proved" ? "a proof" : "runs"]);
   if (verdict.inputs) rows.push(["Inputs", verdict.inputs]);
   if (verdict.how) rows.push(["Run as", verdict.how]);

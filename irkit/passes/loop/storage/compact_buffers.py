@@ -21,11 +21,26 @@ After::
                 C[i * 16 + k] = T[k] + T[0]
 
 This makes tiles small enough for registers. A dimension keeps its extent if the accessed part has
-no constant size.
+no constant size. Memory that threads share is one for all iterations of a loop inside the threads:
+its tile is written again in each, so threads that wait at barriers get another one there.
 """
 
-from irkit.core import Node, remark, rewrite, uses, walk
-from irkit.ir import I64, Allocate, Buffer, Expr, Load, PrimFunc, Store, as_int, const, no_blocks
+from irkit.core import Node, any_node, remark, rewrite, uses, walk
+from irkit.ir import (
+    I64,
+    Allocate,
+    Buffer,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    PrimFunc,
+    Store,
+    as_int,
+    const,
+    no_blocks,
+)
 from irkit.ir.analysis import (
     BoxSide,
     IndexBoxes,
@@ -33,7 +48,8 @@ from irkit.ir.analysis import (
     enclosing,
     merged_sides,
 )
-from irkit.ir.threads import is_thread_loop
+from irkit.ir.threads import UniformityInfo, is_barrier, is_thread_loop, outermost_nests
+from irkit.passes.loop.support.thread_barriers import with_barriers
 from irkit.transform import define_pass
 
 Sides = tuple[BoxSide | None, ...]
@@ -46,6 +62,43 @@ def compact_buffers(func: PrimFunc) -> PrimFunc:
     allocates = list(walk(func.body, Allocate))
     if not allocates:
         return func
+    tiles = [each for each in allocates if each.buffer.is_shared and _waits_around(func, each)]
+    apart = {each.buffer for each in tiles if not _is_common(func, each)}
+    made = _shrunk(func, [each for each in allocates if each.buffer not in apart])
+    again = {each.buffer for each in tiles} - {*_allocated(made)}
+    nests = {
+        nest.var
+        for nest in outermost_nests(func.body)
+        if any(each.buffer in again for each in walk(nest, Allocate))
+    }
+    return with_barriers(made, of=nests) if nests else made
+
+
+def _waits_around(func: PrimFunc, allocate: Allocate) -> bool:
+    """Return True if memory is allocated in a nest whose threads wait at barriers."""
+    loops = [loop for loop in enclosing(func).loops(allocate) if is_thread_loop(loop)]
+    return bool(loops) and any_node(loops[0], Evaluate, is_barrier)
+
+
+def _is_common(func: PrimFunc, allocate: Allocate) -> bool:
+    """Return True if all threads come to an allocation together, so that they can wait there."""
+    uniform, inside = UniformityInfo(), False
+    for stmt in enclosing(func).path(allocate):
+        inside = inside or is_thread_loop(stmt)
+        limits = (stmt.begin, stmt.end) if isinstance(stmt, For) else ()
+        conds = (stmt.cond,) if isinstance(stmt, If) else limits
+        if inside and not uniform.holds(*conds):
+            remark(allocate, f"threads do not come to {allocate.buffer.name!r} together")
+            return False
+        uniform.enter(stmt, inside=inside)
+    return True
+
+
+def _allocated(func: PrimFunc) -> list[Buffer]:
+    return [allocate.buffer for allocate in walk(func.body, Allocate)]
+
+
+def _shrunk(func: PrimFunc, allocates: list[Allocate]) -> PrimFunc:
     boxes = IndexBoxes(func)
     smaller: dict[Node, tuple[Buffer, Sides]] = {}
     for allocate in allocates:

@@ -20,10 +20,12 @@ After::
             for k in serial(0, 16):
                 C[i * 16 + k] = T[i * 16 + k]
 
-An allocation moves into a loop only if no iteration can read what another one wrote. It does not
-move into vectorized loops: their lanes would need a buffer each.
+An allocation moves into a loop only if no iteration can read what another one wrote, or if each
+thread of the loop has its own memory anyway. It does not move into vectorized loops: their lanes
+would need a buffer each.
 """
 
+from collections.abc import Set
 from typing import NamedTuple
 
 from irkit.core import (
@@ -39,7 +41,7 @@ from irkit.core import (
     with_span_of,
 )
 from irkit.ir import Allocate, Buffer, For, PrimFunc, Seq, Stmt, map_below, nested, seq
-from irkit.ir.analysis import CarriedValues, symbols_read
+from irkit.ir.analysis import CarriedValues, enclosing, symbols_read
 from irkit.transform import define_pass
 
 
@@ -144,6 +146,7 @@ class _AllocationPlanner:
 
     def __init__(self, func: PrimFunc) -> None:
         self.carried = CarriedValues(func)
+        self.around = enclosing(func)
         self.own: dict[int, set[Node]] = {}
         self.below: dict[int, set[Node]] = {}
         allocated = {allocate.buffer for allocate in walk(func.body, Allocate)}
@@ -161,6 +164,7 @@ class _AllocationPlanner:
         if buffer not in self.below[id(at)]:
             remark(allocate, f"{buffer.name!r} is never used: its allocation is dropped")
             return None
+        axes = {loop.thread for loop in self.around.loops(allocate) if loop.kind == "thread"}
         while True:
             place = _AllocationPlace(at, 0, len(at.stmts) if isinstance(at, Seq) else 0)
             if buffer in self.own[id(at)]:
@@ -173,13 +177,17 @@ class _AllocationPlanner:
                     if isinstance(at, Seq)
                     else place
                 )
-            if isinstance(at, For) and not self._may_enter(at, buffer):
-                return place
+            if isinstance(at, For):
+                if not self._may_enter(at, buffer, axes):
+                    return place
+                axes |= {at.thread} if at.kind == "thread" else set()
             at = nested[holding[0]]
 
-    def _may_enter(self, loop: For, buffer: Buffer) -> bool:
+    def _may_enter(self, loop: For, buffer: Buffer, axes: Set[str]) -> bool:
         if loop.kind == "vectorized":
             return False
+        if loop.kind == "thread" and buffer.is_private and loop.thread not in axes:
+            return True  # It belongs to one thread anyway.
         why = self.carried.reason(loop, buffer)
         if why is not None:
             remark(loop, f"{buffer.name!r} is allocated outside this loop: {why}")

@@ -34,6 +34,7 @@ from collections.abc import Callable
 from irkit.core import (
     IRKitError,
     Node,
+    any_node,
     count_nodes,
     deep_recursion,
     fresh,
@@ -68,7 +69,14 @@ from irkit.ir import (
     trip_count,
 )
 from irkit.ir.analysis import uses_of
-from irkit.ir.threads import Path, ThreadConflicts, UniformityInfo, holding, is_barrier
+from irkit.ir.threads import (
+    Path,
+    ThreadConflicts,
+    UniformityInfo,
+    holding,
+    is_barrier,
+    with_own_memory,
+)
 from irkit.transform import define_pass
 
 MAX_LOOPS = 64
@@ -79,6 +87,11 @@ MAX_NODES = 1 << 17
 def inject_virtual_threads(func: PrimFunc, *, max_extent: int = 16) -> PrimFunc:
     """Replace each loop over at most ``max_extent`` virtual threads by interleaved copies of its
     body, the innermost loop first."""
+    if not any_node(func.body, For, _is_virtual):
+        return func
+    with deep_recursion:
+        body = with_own_memory(func.body, _is_virtual)
+    func = func if body is func.body else func.replace(body=body)
     left: set[Var] = set()
     for _ in range(MAX_LOOPS):
         loops = [

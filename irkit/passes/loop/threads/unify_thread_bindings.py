@@ -24,12 +24,13 @@ After::
                 evaluate(barrier())
                 C[b, i] = S[7 - i]
 
+What stands beside the loops is run by the first thread, but for stores in memory of each thread.
 A loop inside another loop of its axis is divided among the threads if each of them would do the
 same; otherwise every thread runs all of it. Barriers separate accesses of different threads to the
 same element.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from irkit.core import (
     IRKitError,
@@ -68,7 +69,7 @@ from irkit.ir import (
     no_blocks,
     replace_stmts,
 )
-from irkit.ir.analysis import uses_of
+from irkit.ir.analysis import memory_owners, uses_of
 from irkit.ir.arith import simplify
 from irkit.ir.threads import (
     UniformityInfo,
@@ -88,7 +89,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
     """Put one loop for each thread axis around each block of threads, and remove the loops bound to
     the axis."""
     regions = {id(region): region for region in _regions(func.body)}
-    memory = uses_of(func)
+    memory, private = uses_of(func), memory_owners(func).private
     launched: set[Var] = set()
 
     def unified(stmt: Stmt) -> Stmt:
@@ -98,7 +99,7 @@ def unify_thread_bindings(func: PrimFunc) -> PrimFunc:
         while isinstance(inner, (Allocate, View, Let)):
             around.append(inner)
             inner = inner.body
-        launch = _Launch(inner, memory.memory)
+        launch = _Launch(inner, memory.memory, private)
         made = launch.made()
         if made is inner:
             return stmt
@@ -177,9 +178,11 @@ class _Launch:
     ``is_conditional`` becomes True if a loop bound to an axis is where virtual threads may have.
     """
 
-    def __init__(self, region: Stmt, memory: Callable[[Buffer], Buffer]) -> None:
+    def __init__(
+        self, region: Stmt, memory: Callable[[Buffer], Buffer], private: Set[Buffer]
+    ) -> None:
         self.region = region
-        self.memory = memory
+        self.memory, self.private = memory, private
         self.loops = [loop for loop in walk(region, For) if _is_bound(loop)]
         self.axes: dict[str, For] = {}
         for loop in self.loops:
@@ -187,6 +190,10 @@ class _Launch:
         self.split = holding(region, lambda stmt: _is_bound(stmt) or is_barrier(stmt))
         self.values: dict[Node, Node] = {}
         self.uniform = {axis: UniformityInfo() for axis in self.axes}
+        for node in walk(region, (Load, Store)):
+            if self._is_private(node.buffer):
+                for uniform in self.uniform.values():
+                    uniform.add(node.buffer)
         self.virtual = UniformityInfo()
         self.in_virtual = {
             id(stmt)
@@ -298,7 +305,7 @@ class _Launch:
     def _common(self, stmt: Allocate, bound: frozenset[str]) -> Allocate:
         """Keep one buffer for the threads that shared it."""
         buffer = stmt.buffer
-        if buffer.is_shared or len(bound) == len(self.axes):
+        if buffer.is_shared or buffer.is_private or len(bound) == len(self.axes):
             return stmt
         if bound:
             raise _CannotLaunch(f"{buffer.name!r} is shared by some axes and not by others")
@@ -308,10 +315,19 @@ class _Launch:
         return stmt.replace(buffer=shared)
 
     def _once(self, stmt: Stmt, bound: frozenset[str]) -> Stmt:
-        """Return a statement not bound to an axis so that only one thread along it runs it."""
+        """Return a statement not bound to an axis so that only one thread along it runs it, but
+        every thread what it does to memory of its own."""
         missing = [self.axes[axis] for axis in sorted(self.axes) if axis not in bound]
         if not missing or is_empty(stmt):
             return stmt
-        return If(
-            logical_and(*(eq(loop.var, loop.begin) for loop in missing)), stmt, span=stmt.span
-        )
+        first = logical_and(*(eq(loop.var, loop.begin) for loop in missing))
+
+        def once(part: Stmt) -> Stmt:
+            if not any(self._is_private(store.buffer) for store in walk(part, Store)):
+                return If(first, part, span=part.span)
+            return part if isinstance(part, Store) else map_below(part, once)
+
+        return once(stmt)
+
+    def _is_private(self, buffer: Buffer) -> bool:
+        return self.memory(buffer) in self.private

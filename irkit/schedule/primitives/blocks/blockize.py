@@ -5,6 +5,7 @@ from irkit.ir import Axis, AxisKind, Block, For, PrimFunc, Stmt, Var, is_const, 
 from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_of, reduced_over
+from irkit.schedule.analysis.reduction_steps import unless_empty
 from irkit.schedule.checks.reduced_loops import reduce_axis_in_stores
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.reduction_init import init_nest
@@ -93,5 +94,5 @@ def _started(
     )
     if mixed or not nested or not points_of(func, block).reduces_completely():
         return None, loop
-    started, _ = init_nest(func, block, loops, span)
+    started, _ = init_nest(func, block, loops, span, unless_empty(func, block))
     return started, replace_stmts(loop, {block: block.replace(init=None)})

@@ -2,10 +2,15 @@
 
 from irkit.core import ScheduleError, rewrite, substitute, walk
 from irkit.ir import Block, Expr, Load, PrimFunc, Store, Var, dependences, uses_of
+from irkit.ir.analysis import ValueNumbering
 from irkit.schedule.analysis.accesses import reads_of, written_after
 from irkit.schedule.checks.pointwise import pointwise_store
 from irkit.schedule.state.lookup import allocation, find_block, loops_above, unbound_at
 from irkit.schedule.state.replace import remove_block, without_allocation
+
+_MOST_PLACES = 4096
+"""Copies of a computation that inlining may make: each stage of ``x[i] + x[n - i]`` doubles
+them."""
 
 
 def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
@@ -13,7 +18,8 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     buffer.
 
     Raises: ScheduleError if the block reduces, has a predicate, writes a parameter, or does not
-    write every element of its buffer once, at its own axes.
+    write every element of its buffer once, at its own axes, or if its buffer is read at more than
+    4,096 different places.
     """
     block = find_block(func, name)
     store = pointwise_store(func, block, "inline")
@@ -33,10 +39,23 @@ def compute_inline(func: PrimFunc, name: str) -> PrimFunc:
     func = remove_block(func, block)
     axes = [index for index in store.indices if isinstance(index, Var)]
 
+    numbering, values = ValueNumbering(), dict[tuple[int, ...], Expr]()
+
     def inline(load: Load) -> Expr | None:
         if load.buffer is not buffer:
             return None
-        return substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+        # Reads of one element share one expression: a copy for each would double at every stage.
+        place = tuple([numbering.of(index) for index in load.indices])
+        if place not in values:
+            if len(values) >= _MOST_PLACES:
+                raise ScheduleError(
+                    f"cannot inline {name!r}: {buffer.name!r} is read at more than "
+                    f"{_MOST_PLACES} different places, each of which would compute it",
+                    hint="Keep the stage, or one that it reads, in memory.",
+                    at=block,
+                )
+            values[place] = substitute(store.value, dict(zip(axes, load.indices, strict=True)))
+        return values[place]
 
     return without_allocation(rewrite(func, inline, on=Load), buffer)
 

@@ -31,6 +31,7 @@ from irkit.ir.analysis import interval
 from irkit.schedule.analysis.accesses import only_store, variables
 from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.ranges import ranges_at
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.state.lookup import allocation, find_block, loops_above
 from irkit.schedule.state.replace import replace_buffer
 
@@ -57,11 +58,13 @@ def overcompute(func: PrimFunc, name: str, repeat: Sequence[int] = ()) -> PrimFu
     shape = tuple(
         _room(index, dim, grown) for index, dim in zip(store.indices, old.shape, strict=True)
     )
-    new = old.replace(shape=shape)
+    home = allocation(func, old)
+    assert home is not None  # _store refuses parameters.
+    new = old.replace(shape=dims_at(func, home, shape))
     ranges = ranges_at(func)
     extents = {axis.var: grown.get(axis.var, axis.extent) for axis in block.axes}
     inside = _Inside(ranges, extents)
-    if not all(map(inside, store.indices, new.shape)):
+    if not all(map(inside, store.indices, shape)):
         raise ScheduleError(
             f"cannot overcompute block {name!r}: it does not store to {old.name!r} at its own axes",
             at=block,

@@ -29,6 +29,8 @@ from irkit.ir import (
 )
 from irkit.ir.analysis import accumulation_of
 from irkit.schedule.analysis.domain import points_of
+from irkit.schedule.analysis.reduction_steps import unless_empty
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.rewrite.clone import Cloner
 from irkit.schedule.rewrite.nests import nest_over
 from irkit.schedule.state.lookup import find_block, loops_above, path_to
@@ -66,18 +68,19 @@ def pad_einsum(func: PrimFunc, name: str, padding: Sequence[int]) -> tuple[PrimF
         buffer, place = load.buffer, (load.buffer, load.indices)
         if buffer is store.buffer or place in places or not set(load.indices) & set(sizes):
             continue
-        room = _room(buffer, load.indices, sizes)
+        room = _room(func, loops[0], buffer, load.indices, sizes)
         made.append(names.name(f"{name}_pad_{buffer.name}"))
         before.append(_padded(made[-1], buffer, room, load.indices, block, span))
         places[place] = room
         rooms.append(room)
     after: list[Stmt] = []
     if set(store.indices) & set(sizes):
-        room = _room(store.buffer, store.indices, sizes)
+        room = _room(func, loops[0], store.buffer, store.indices, sizes)
         places[store.buffer, store.indices] = room
         rooms.append(room)
         made.append(names.name(f"{name}_unpad"))
-        after.append(_unpadded(made[-1], room, store, block, span))
+        some = unless_empty(func, block)
+        after.append(_unpadded(made[-1], room, store, block, span, some))
     body: Stmt = _on(_grown(block, sizes, span), places)
     by_loop = {axis.binding: sizes[axis.var] for axis in block.axes if axis.var in sizes}
     for loop in reversed(loops):
@@ -196,11 +199,14 @@ def _check_zeros(block: Block, store: Store, sizes: Sizes, what: str) -> None:
             )
 
 
-def _room(buffer: Buffer, indices: Sequence[Expr], sizes: Sizes) -> Buffer:
-    shape = tuple(
+def _room(
+    func: PrimFunc, nest: Stmt, buffer: Buffer, indices: Sequence[Expr], sizes: Sizes
+) -> Buffer:
+    extents = [
         sizes.get(at, dim) if isinstance(at, Var) else dim
         for at, dim in zip(indices, buffer.shape, strict=True)
-    )
+    ]
+    shape = dims_at(func, nest, extents)
     return buffer.replace(name=f"{buffer.name}_pad", shape=shape, strides=None, scope="global")
 
 
@@ -222,11 +228,17 @@ def _padded(
     return nest_over(name, room.shape, copied, span)
 
 
-def _unpadded(name: str, room: Buffer, store: Store, block: Block, span: Span) -> Stmt:
-    """Return the nest that copies the result back, without the padding."""
+def _unpadded(
+    name: str, room: Buffer, store: Store, block: Block, span: Span, some: Sequence[Expr]
+) -> Stmt:
+    """Return the nest that copies the result back, without the padding, where there is one."""
     extents = {axis.var: axis.extent for axis in block.axes}
     shape = [extents[at] for at in store.indices if isinstance(at, Var)]
-    return nest_over(name, shape, lambda at: Store(store.buffer, at, room[at], span=span), span)
+
+    def copied(at: tuple[Var, ...]) -> Store:
+        return Store(store.buffer, at, room[at], span=span)
+
+    return nest_over(name, shape, copied, span, some)
 
 
 def _grown(block: Block, sizes: Sizes, span: Span) -> Block:

@@ -31,6 +31,7 @@ from irkit.schedule.analysis.domain import points_of
 from irkit.schedule.analysis.guards import guards_by_loops, joined, reduced_over
 from irkit.schedule.analysis.ranges import facts_of, ranges_at
 from irkit.schedule.analysis.reduction_steps import unless_empty
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.checks.reduced_loops import check_unmixed
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import nest_like
@@ -61,8 +62,9 @@ def rfactor(func: PrimFunc, var: Var, factor_axis: int = 0) -> tuple[PrimFunc, s
         )
     place = factor_axis if factor_axis >= 0 else factor_axis + rank + 1
     span = Span("schedule", "rfactor", parent=block.span)
-    partial = tuple(_partial_buffer(each.buffer, loop.end, place) for each in combine.stores)
     top = parts.chain[0]
+    (size,) = dims_at(func, top, [loop.end])
+    partial = tuple(_partial_buffer(each.buffer, size, place) for each in combine.stores)
     inner = _partial_block(func, block, combine, parts, partial, place, span)
     first = nested(parts.chain, inner)
     some = unless_empty(func, inner)

@@ -21,6 +21,8 @@ from irkit.ir import (
     replace_stmts,
     seq,
 )
+from irkit.schedule.analysis.reduction_steps import unless_empty
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.primitives.blocks.pad_einsum import einsum_store, own_loops
 from irkit.schedule.rewrite.clone import Cloner
 from irkit.schedule.rewrite.nests import nest_over
@@ -47,7 +49,8 @@ def shift_to_unsigned(func: PrimFunc, name: str, buffer: Buffer) -> tuple[PrimFu
     raw = store.buffer.replace(name=f"{store.buffer.name}_shifted", scope="global").copy()
     axes = {axis.var: axis for axis in block.axes}
     kept = [axes[at] for at in other.indices if isinstance(at, Var) and axes[at].kind == "spatial"]
-    sums = Buffer(f"{other.buffer.name}_sums", tuple([axis.extent for axis in kept]), dtype)
+    extents = dims_at(func, loops[0], [axis.extent for axis in kept])
+    sums = Buffer(f"{other.buffer.name}_sums", extents, dtype)
     names = Cloner(func)
     made = [names.name(f"{name}_{end}") for end in ("unsigned", "sums", "shift")]
 
@@ -72,11 +75,12 @@ def shift_to_unsigned(func: PrimFunc, name: str, buffer: Buffer) -> tuple[PrimFu
     for loop in reversed(loops):
         body = loop.replace(body=body, span=span)
     reduced = [axis for axis in block.axes if axis.kind == "reduce"]
+    some = unless_empty(func, block)
     whole = seq(
         nest_over(made[0], buffer.shape, moved, span),
         _sums_nest(made[1], sums, kept, reduced, other, span),
         body,
-        nest_over(made[2], [axes[at].extent for at in _spatial(store)], placed, span),
+        nest_over(made[2], [axes[at].extent for at in _spatial(store)], placed, span, some),
     )
     for room in (raw, sums, shifted):
         whole = Allocate(room, whole, span=span)

@@ -16,6 +16,7 @@ from irkit.ir import (
     shape_vars,
 )
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.rewrite.clone import new_name
 from irkit.schedule.rewrite.nests import computed_nest
 from irkit.schedule.state.lookup import find_block, nest_of
@@ -48,7 +49,10 @@ def cache_index(func: PrimFunc, name: str, scope: str) -> tuple[PrimFunc, list[s
     for number, at in enumerate(found):
         mine = [axis for axis in block.axes if axis.var in variables(at)]
         table = Buffer(
-            f"{name}_index_{number}", tuple(axis.extent for axis in mine), at.dtype, scope
+            f"{name}_index_{number}",
+            dims_at(func, top, [axis.extent for axis in mine]),
+            at.dtype,
+            scope,
         )
         places = tuple(axis.var for axis in mine)
         names.append(new_name(func, table.name))

@@ -29,6 +29,7 @@ from irkit.schedule.analysis.accesses import variables
 from irkit.schedule.analysis.domain import Points
 from irkit.schedule.analysis.injective import is_injective
 from irkit.schedule.analysis.ranges import inside_extents, ranges_at, stays_inside
+from irkit.schedule.analysis.sizes import dims_at
 from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.checks.independence import check_whole_copy
 from irkit.schedule.checks.recomputation import check_only_writer
@@ -93,7 +94,8 @@ class _ReindexedCopy:
     ) -> tuple[PrimFunc, str]:
         """Return the function with the copy, and the name of the block that copies."""
         image = self._image(index_map)
-        shape = tuple(self._room(item) for item in image)
+        top = nest_of(self.func, self.block)
+        shape = dims_at(self.func, top, [self._room(item) for item in image])
         kind = "reindex_cache" if index_map else "reindex"
         new = Buffer(
             f"{self.buffer.name}_{scope if index_map else 'reindex'}",
@@ -108,7 +110,6 @@ class _ReindexedCopy:
         here, there = (new, image), (self.buffer, self.at)
         name = new_name(self.func, f"{self.block.name}_{new.name}")
         copied = _copy_nest(name, self.axes, *((here, there) if written else (there, here)), span)
-        top = nest_of(self.func, self.block)
         if written:
             self._check_written(top)
         elif not self._may_copy(copied):

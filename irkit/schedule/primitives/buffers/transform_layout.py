@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, cast
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from irkit.ir import (
     seq,
 )
 from irkit.schedule.analysis.accesses import variables
+from irkit.schedule.analysis.grid_eval import values_on_grid
 from irkit.schedule.analysis.injective import undetermined
-from irkit.schedule.arguments.index_map import IndexMap, image_of, parts_of
+from irkit.schedule.arguments.index_map import IndexMap, image_of
 from irkit.schedule.checks.block_buffers import own_buffer_written
 from irkit.schedule.limits import MOST_PERMUTED
 from irkit.schedule.rewrite.clone import new_name
@@ -68,7 +68,7 @@ def transform_layout(
                 f"the index map of {old.name!r} is negative or has no constant bounds"
             )
         shape.append(const(box.high + 1, item.dtype))
-    _check_injective(old, index_map, image, axes)
+    _check_injective(old, image, axes)
     new = Buffer(old.name, tuple(shape), old.dtype, old.scope, None, old.align, old.span)
 
     def place(indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -115,9 +115,7 @@ def _padded(func: PrimFunc, name: str, buffer: Buffer, value: int | float) -> Pr
     return replace_stmts(func, {home: home.replace(body=seq(fill, home.body))})
 
 
-def _check_injective(
-    buffer: Buffer, index_map: IndexMap, image: Sequence[Expr], axes: Sequence[Var]
-) -> None:
+def _check_injective(buffer: Buffer, image: Sequence[Expr], axes: Sequence[Var]) -> None:
     """Check that no two elements have the same image.
 
     Axes about which algebra says nothing are enumerated; those that share no part of the image
@@ -130,10 +128,14 @@ def _check_injective(
         if count > MOST_PERMUTED:
             raise ScheduleError(f"the layout of {buffer.name!r} has too many elements to check")
         code = np.zeros(count, dtype=np.int64)
-        moved = index_map(*np.indices(sizes).reshape(len(sizes), -1))
-        for part in parts_of(moved):
-            place = np.broadcast_to(cast(Any, part), (count,))
-            code = code * (int(place.max(initial=0)) + 1) + place
+        grid = dict(zip(axes, np.indices(sizes).reshape(len(sizes), -1), strict=True))
+        for item in image:
+            place = values_on_grid(item, grid)
+            if place is None:
+                raise ScheduleError(
+                    f"the index map of {buffer.name!r} uses more than integer arithmetic"
+                )
+            code = code * (int(place.max(initial=0)) + 1) + np.broadcast_to(place, (count,))
         if len(np.unique(code)) != count:
             raise ScheduleError(
                 f"the index map of {buffer.name!r} maps two elements to the same place"

@@ -94,6 +94,15 @@ def test_rows_of_a_loop_without_a_limit_are_refused_with_the_remedy() -> None:
         irkit.compile(loop_model(True, None))
 
 
+def test_a_loop_without_iterations_has_no_rows() -> None:
+    compiled = irkit.compile(loop_model(True, 0))
+    x = np.array([64.0, 32.0, 4.0], np.float32)
+    found = compiled.run({"x": x, "limit": np.float32(1)})
+    np.testing.assert_array_equal(found["last"], x)
+    assert found["table"].shape == (0, 3)
+    assert found["table"].dtype == np.float32
+
+
 def scan_model(steps: int | str, back: int, out_back: int, out_axis: int) -> onnx.ModelProto:
     """Return sums up to each slice, and the slices scaled by what is around."""
     nodes = [

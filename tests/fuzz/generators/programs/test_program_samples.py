@@ -1,16 +1,20 @@
 """Random programs: the same for the same choices, and NumPy's results are those of the
 interpreter."""
 
+from collections.abc import Hashable
+
 import numpy as np
 import pytest
 
 from irkit import te
 from irkit.core import rewrite
 from irkit.fuzz.generators.draw_sample import draw_sample
-from irkit.fuzz.generators.programs.program_samples import draw_stages
+from irkit.fuzz.generators.programs.program_samples import draw_stages, draw_values
 from irkit.fuzz.generators.stages.theme import FRACTIONS, INTEGERS, SPECIAL, WHOLE, Theme
 from irkit.fuzz.picks import picks_of
-from irkit.ir import Add, Expr, PrimFunc, Sub, script, verify
+from irkit.ir import Add, Const, Expr, PrimFunc, Sub, script, verify
+from irkit.ir.analysis import ValueNumbering
+from irkit.passes.loop import eliminate_common_subexpressions, lower_blocks
 from tests.fuzz.generators.programs.interpreted import COUNT, difference
 
 
@@ -61,3 +65,20 @@ def test_integers_of_64_bits_are_shifted_as_integers() -> None:
     assert isinstance(shifted, te.Tensor)
     [found] = te.evaluate([shifted], {a: np.array([8, 70], np.uint64)})
     assert found.tolist() == [2**56 - 1, 0]
+
+
+def test_common_subexpressions_that_merge_zeros_of_both_signs_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def by_value(numbering: ValueNumbering, node: Expr) -> Hashable:
+        return (node.value, node.dtype) if isinstance(node, Const) else right(numbering, node)
+
+    right = ValueNumbering._key  # pyright: ignore[reportPrivateUsage] -- plants a bug
+    monkeypatch.setattr(ValueNumbering, "_key", by_value)
+    found = 0
+    for number in range(COUNT):
+        sample = draw_values(picks_of(number))
+        assert isinstance(sample.ir, PrimFunc)
+        func = eliminate_common_subexpressions(lower_blocks(sample.ir))
+        found += bool(difference(sample, func))
+    assert found > 2

@@ -7,8 +7,9 @@ and one in thirty is compiled. `try_schedules([number])` repeats one.
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
+from itertools import starmap
 from typing import Any
 
 import msgspec
@@ -23,6 +24,10 @@ from irkit.fuzz.generators.schedules.attempt import (
     wrong_schedule,
 )
 from irkit.fuzz.generators.schedules.draw_table import DRAWERS
+from irkit.fuzz.generators.schedules.empty_ranges import (
+    arguments_of,
+    empty_range_function,
+)
 from irkit.fuzz.generators.seed_corpus.texts import BLOCK_PROGRAMS, KERNELS
 from irkit.fuzz.generators.stages.stage_tensors import stage_tensors
 from irkit.fuzz.picks import Picks, picks_of
@@ -95,8 +100,9 @@ class ScheduleTally(msgspec.Struct):
 class UnscheduledResults:
     """What a function computes before it is scheduled, for several shapes."""
 
-    def __init__(self, func: PrimFunc) -> None:
-        self.inputs = [_inputs(func, sizes) for sizes in (_SIZES if shape_vars(func) else [(5, 3)])]
+    def __init__(self, func: PrimFunc, inputs: Sequence[Sequence[Any]] = ()) -> None:
+        sizes = _SIZES if shape_vars(func) else [(5, 3)]
+        self.inputs = [list(args) for args in inputs] or [_inputs(func, each) for each in sizes]
         self.expected = [_run(func, args) for args in self.inputs]
 
     def compare(self, func: PrimFunc) -> str:
@@ -138,11 +144,15 @@ def try_schedule(
     Raises: WrongSchedule, with the program and the schedule, if a primitive is neither refused nor
     keeps the results.
     """
-    if func is None:
+    inputs: Sequence[Sequence[Any]] = ()
+    if func is None and picks.one_in(6):
+        func, sizes = empty_range_function(picks)
+        inputs = list(starmap(arguments_of, sizes))
+    elif func is None:
         func = picks.pick(FIXED) if picks.one_in(8) else te.create_prim_func(stage_tensors(picks))
     if not any(True for _ in walk(func, on=Block)):
         return
-    reference = UnscheduledResults(func)
+    reference = UnscheduledResults(func, inputs)
     sch = Schedule(func, check="off")
     for _ in range(1 + picks.below(14)):
         name = picks.pick(OFTEN)

@@ -85,12 +85,12 @@ def read_by(reader: Reader, n: int, m: int, *, reduced: bool = False) -> PrimFun
     p = te.placeholder((n, 4), name="P")
     shapes: dict[Reader, tuple[tuple[int, ...], object]] = {
         "flipped": ((m, n), lambda i, j: b[n - 1 - j, i]),
-        "shifted": ((max(n - 1, 1), m), lambda i, j: b[i + (n > 1), j] + 1.0),
+        "shifted": ((max(n - 1, 1), m), lambda i, j: b[i + int(n > 1), j] + 1.0),
         "halves": (((n + 1) // 2, m), lambda i, j: b[i * 2, j]),
         "spread": ((n, 4, m), lambda i, c, j: b[i, j] * p[i, c]),
         "summed": ((n,), lambda i: te.sum(b[i, k], axis=k)),
         "columns": ((m,), lambda j: te.sum(b[k, j], axis=k)),
-        "window": ((n, max(m - 1, 1)), lambda i, j: b[i, j] + b[i, j + (m > 1)]),
+        "window": ((n, max(m - 1, 1)), lambda i, j: b[i, j] + b[i, j + int(m > 1)]),
         "diagonal": ((min(n, m),), lambda i: b[i, i]),
     }
     shape, fcompute = shapes[reader]

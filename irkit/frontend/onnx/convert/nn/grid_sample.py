@@ -22,6 +22,8 @@ _MODES = {
 def grid_sample(node: OnnxNode) -> Value:
     """Interpolate between the elements around each place of a grid, which counts from -1 to 1.
 
+    Cubic samples at a border are those of ONNX Runtime and PyTorch; in ONNX's reference, the place
+    is first moved to the border.
     Shapes: x [N, C, *spatial], grid [N, *out, rank] -> [N, C, *out].
     Source: GridSample-16 to GridSample-22.
     """
@@ -41,7 +43,8 @@ def grid_sample(node: OnnxNode) -> Value:
             "slice", grid, begins=(last,), ends=(last + 1,), strides=(1,), axes=(rank + 1,)
         )
         places.append(_place(node, node.op("reshape", cut, shape=(n, *out)), extent, align))
-    if padding != "zeros":
+    # Cubic weights belong to the place itself: at a border, the elements around it are moved.
+    if padding == "reflection" or (padding == "border" and mode != "cubic"):
         places = [
             _inside(node, place, extent, align, padding)
             for place, extent in zip(places, spatial, strict=True)

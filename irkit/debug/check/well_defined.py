@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from irkit.core import IRKitError, Node, any_node, rewrite
-from irkit.debug.check.difference import identical
+from irkit.debug.check.difference import same_values
 from irkit.debug.execution.executors import MAX_STEPS, arrays_of
-from irkit.debug.execution.inputs import InputSet
+from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.orders import backwards
 from irkit.ir import (
     Allocate,
@@ -43,11 +45,30 @@ def is_well_defined(func: PrimFunc, args: Sequence[Any], *, max_steps: int = MAX
 
     Raises: StepLimit if it takes too long.
     """
+    chance = left_to_chance(func, args, max_steps=max_steps)
+    return chance is not None and not any(map(np.any, chance))
+
+
+def left_to_chance(
+    func: PrimFunc, args: Sequence[Any], *, max_steps: int = MAX_STEPS
+) -> list[Array] | None:
+    """Return which elements of each array depend on fresh memory or on the order of iterations;
+    None if the function does not run.
+
+    Raises: StepLimit if it takes too long.
+    """
     first = _outcome(func, args, max_steps)
-    return first is not None and all(
-        other is not None and all(map(identical, first, other))
-        for other in (_outcome(made, args, max_steps) for made in _variants(func))
-    )
+    if first is None:
+        return None
+    chance = [np.zeros(array.shape, bool) for array in first]
+    for variant in _variants(func):
+        other = _outcome(variant, args, max_steps)
+        if other is None:
+            return None
+        chance = [
+            known | ~same_values(a, b) for known, a, b in zip(chance, first, other, strict=True)
+        ]
+    return chance
 
 
 def _outcome(func: PrimFunc, args: Sequence[Any], max_steps: int) -> tuple[Any, ...] | None:

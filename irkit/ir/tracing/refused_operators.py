@@ -1,17 +1,22 @@
 """Operators that expressions and tensors refuse, each with what to write instead.
 
-Comparisons would have to give an expression, and Python asks them for a truth value; the others
-have a function of their own, or none. Type checkers are not shown these methods, so that they go
-on saying that there is no such operator.
+Outside of a trace, comparisons are refused: Python asks them for a truth value, and they have none.
+The others have a function of their own, or none. Type checkers are not shown these methods, so that
+they go on saying that there is no such operator.
 """
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from irkit.core import DTypeError, user_span
+from irkit.ir.tracing.traces import TRACES, marks_here
 
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _NO_VALUE = "It is part of a program that does not run yet; as_int reads a constant."
+BOOL_HINT = (
+    "To compare expressions write eq(a, b) or ne(a, b): outside of a traced function, == and != "
+    "compare their structure. A flag is const(True)."
+)
 _ON_ELEMENTS = (
     'Both sides must be expressions: const(1, "i64") makes one of a number, and an element of a '
     "tensor is one, inside te.compute."
@@ -28,11 +33,7 @@ class RefusedOperators:
         __array_ufunc__: ClassVar[None] = None
 
         def __bool__(self) -> NoReturn:
-            raise DTypeError(
-                "an expression has no truth value while the program is being built",
-                hint="Choose with select or if_then_else; compare and combine by eq, lt, "
-                "logical_and.",
-            )
+            raise no_truth_value(self)
 
         def __getitem__(self, index: object) -> NoReturn:
             raise _refused(
@@ -42,11 +43,50 @@ class RefusedOperators:
             )
 
 
+def bool_error(found: object) -> DTypeError:
+    """Return the error of a bool of Python, or of NumPy, in place of an expression."""
+    return _refused(
+        f"expected an expression or a number, found the bool {bool(found)}", BOOL_HINT, found
+    )
+
+
+def no_truth_value(operand: object) -> DTypeError:
+    """Return the error of an expression where Python asks for a truth value."""
+    text = _written(operand)
+    return _refused(
+        f"{text} has no truth value while the program is being built",
+        f"Choose with select or if_then_else({text}, x, y), not `x if c else y`; combine with "
+        "te.all, te.any and logical_not, in loop IR logical_and and logical_or, not `and`, `or`, "
+        "`not`; for `i in (0, 1)` write te.any(eq(i, 0), eq(i, 1)).",
+        operand,
+    )
+
+
+def _written(operand: object, depth: int = 3) -> str:
+    """Return the text of a small expression, with dots for what is deep."""
+    if isinstance(operand, (bool, int, float)):
+        return repr(operand)
+    marked = getattr(operand, "expr", None)
+    if marked is not None:
+        return _written(marked, depth)
+    sign, name = getattr(operand, "sign", ""), getattr(operand, "name", None)
+    if not sign or not depth:
+        value = getattr(operand, "value", None)
+        return repr(value) if isinstance(value, (bool, int, float)) else str(name or "...")
+    sides = [getattr(operand, side) for side in ("a", "b")]
+    texts = [_written(side, depth - 1) for side in sides]
+    inner = [getattr(getattr(side, "expr", side), "sign", "") for side in sides]
+    left, right = [f"({text})" if sub else text for text, sub in zip(texts, inner, strict=True)]
+    return f"{sign}({texts[0]}, {texts[1]})" if sign.isalpha() else f"{left} {sign} {right}"
+
+
 def _shown(operand: object) -> str:
     if isinstance(operand, (bool, int, float)):
         return repr(operand)
-    name = getattr(operand, "name", None)
+    name, value = getattr(operand, "name", None), getattr(operand, "value", None)
     kind = type(operand).__name__
+    if isinstance(value, (bool, int, float)):
+        return repr(value)
     return f"{kind} {name!r}" if isinstance(name, str) else kind
 
 
@@ -64,7 +104,9 @@ def _refused(message: str, hint: str, operand: object) -> DTypeError:
 
 
 def _comparison(name: str, sign: str) -> Callable[[object, object], object]:
-    def compare(self: object, other: object) -> NoReturn:
+    def compare(self: object, other: object) -> object:
+        if TRACES and (marks := marks_here()) is not None:
+            return marks.compare(name, self, other)
         written = f"{name}({_argument(self, 'a')}, {_argument(other, 'b')})"
         raise _refused(
             f"{_shown(self)} {sign} {_shown(other)} has no truth value while the program is built",
