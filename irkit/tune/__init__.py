@@ -35,7 +35,11 @@ from irkit.tune.measure_machine import (
     measure_machine as measure_machine,
 )
 from irkit.tune.records import (
+    SCHEMA as SCHEMA,
+    CandidateOrigin as CandidateOrigin,
     Chosen as Chosen,
+    MachineHere as MachineHere,
+    Measured as Measured,
     Record as Record,
     RecordFile as RecordFile,
     Records as Records,
@@ -47,6 +51,7 @@ from irkit.tune.records import (
     read_auto_scheduler as read_auto_scheduler,
     read_autotvm as read_autotvm,
     read_records as read_records,
+    record_id as record_id,
 )
 from irkit.tune.search import (
     Callback as Callback,

@@ -1,5 +1,6 @@
 """Kinds of cases that judge one subsystem: they draw, they hold, and they find planted bugs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -7,6 +8,7 @@ import msgspec
 import pytest
 
 from irkit.codegen import emit_c
+from irkit.core import Target
 from irkit.debug.targets import compiled
 from irkit.fuzz import KINDS, Outcome, judge, parse_sample
 from irkit.fuzz.campaign import Draw
@@ -15,6 +17,7 @@ from irkit.fuzz.generators.sample_file import sample_text
 from irkit.fuzz.judge import SUBSYSTEMS, missing_for
 from irkit.fuzz.judge.subsystems import equal_work, gradients, table, tune_records
 from irkit.graph import GraphFunc, gradient, parse_module
+from irkit.ir import PrimFunc
 from irkit.phases import DEFAULT
 from irkit.tune import Records, read_records
 
@@ -64,7 +67,10 @@ def found(kind: SubsystemKind, count: int) -> set[str]:
 
 
 def test_a_wrong_operator_in_c_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "emit_c", lambda *a: emit_c(*a).replace(" + ", " - "))
+    def wrong(funcs: Sequence[PrimFunc], target: Target) -> str:
+        return emit_c(funcs, target).replace(" + ", " - ")
+
+    monkeypatch.setattr(compiled, "emit_c", wrong)
     assert found("c", 3) & {"mismatch at c", "failed at c"}
 
 

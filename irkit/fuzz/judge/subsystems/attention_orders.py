@@ -34,7 +34,7 @@ def attention_agrees(picks: Picks) -> None:
     else:
         result = _as_several(graph, (q, k, v), mask, scale, order)
     if picks.one_in(4):
-        result = graph.op("relu", lambda x: np.maximum(x, 0), result)
+        result = graph.change("relu", lambda x: np.maximum(x, 0), result)
     judge_model(graph, [result], [np.asarray(_TOLERANCE)])
 
 
@@ -53,7 +53,7 @@ def _operand(graph: NumpyGraph, batch: tuple[int, ...], last: tuple[int, int]) -
     order = _order(graph.picks, len(whole))
     back = tuple(np.argsort(order).tolist())
     stored = graph.param(np.ascontiguousarray(array.transpose(back)))
-    return graph.op("transpose", lambda x: x.transpose(order), stored, axes=order)
+    return graph.change("transpose", lambda x: x.transpose(order), stored, axes=order)
 
 
 def _order(picks: Picks, rank: int) -> tuple[int, ...]:
@@ -139,5 +139,5 @@ def _as_several(
     weights = graph.op("softmax", _weights, scores, axis=-1)
     found = graph.op("matmul", np.matmul, weights, v)
     if graph.picks.below(2):
-        found = graph.op("transpose", lambda x: x.transpose(order), found, axes=order)
+        found = graph.change("transpose", lambda x: x.transpose(order), found, axes=order)
     return found

@@ -93,7 +93,15 @@ def _take(net: _Network) -> None:
         numbers = [each - net.channels if net.picks.one_in(4) else each for each in numbers]
     indices = net.builder.constant(np.array(numbers, np.int64))
     net.numbers[indices] = np.array(numbers)
-    net.keep(net.op("take", lambda x, at: x[:, at.astype(int)], net.last, indices, axis=1))
+    net.keep(net.op("take", _picked, net.last, indices, axis=1))
+
+
+def _picked(x: Array, numbers: Array) -> Array:
+    return x[:, numbers.astype(int)]
+
+
+def _joined(*parts: Array) -> Array:
+    return np.concatenate(parts, 1)
 
 
 def _shuffle(net: _Network) -> None:
@@ -101,24 +109,24 @@ def _shuffle(net: _Network) -> None:
     groups = net.picks.pick([each for each in (2, 3, 4, 1) if not net.channels % each])
     n, c, h, w = net.numbers[net.last].shape
     parts = (n, groups, c // groups, h, w)
-    x = net.op("reshape", lambda x: x.reshape(parts), net.last, shape=parts)
+    x = net.change("reshape", lambda x: x.reshape(parts), net.last, shape=parts)
     order = (0, 2, 1, 3, 4)
-    x = net.op("transpose", lambda x: x.transpose(order), x, axes=order)
-    net.keep(net.op("reshape", lambda x: x.reshape(n, c, h, w), x, shape=(n, c, h, w)))
+    x = net.change("transpose", lambda x: x.transpose(order), x, axes=order)
+    net.keep(net.change("reshape", lambda x: x.reshape(n, c, h, w), x, shape=(n, c, h, w)))
 
 
 def _slice(net: _Network) -> None:
     begin = net.picks.below(net.channels)
     end, step = net.picks.pick((net.channels, begin + 1, begin + 4)), net.picks.pick((1, 2))
     attrs = {"axes": (1,), "begins": (begin,), "ends": (end,), "strides": (step,)}
-    net.keep(net.op("slice", lambda x: x[:, begin:end:step], net.last, **attrs))
+    net.keep(net.change("slice", lambda x: x[:, begin:end:step], net.last, **attrs))
 
 
 def _concat(net: _Network) -> None:
     own = net.numbers[net.last].shape
     fits = [each for each in net.held if net.numbers[each].shape[2:] == own[2:]]
     others = net.picks.some(fits, 2)
-    net.keep(net.op("concat", lambda *xs: np.concatenate(xs, 1), net.last, *others, axis=1))
+    net.keep(net.op("concat", _joined, net.last, *others, axis=1))
 
 
 def _add(net: _Network) -> None:
@@ -137,15 +145,18 @@ def _add(net: _Network) -> None:
 
 
 def _relu(net: _Network) -> None:
-    net.keep(net.op("relu", lambda x: np.maximum(x, 0), net.last))
+    net.keep(net.change("relu", lambda x: np.maximum(x, 0), net.last))
 
 
 def _max_pool(net: _Network) -> None:
-    attrs = {"kernel": (2, 2), "strides": net.picks.pick(((1, 1), (2, 1))), "pads": (0, 0, 1, 1)}
+    strides, pads = net.picks.pick(((1, 1), (2, 1))), (0, 0, 1, 1)
+    attrs = {"kernel": (2, 2), "strides": strides, "pads": pads}
     net.keep(
-        net.op(
+        net.change(
             "max_pool",
-            lambda x: pool(x, average=False, dilations=(1, 1), **attrs),
+            lambda x: pool(
+                x, average=False, kernel=(2, 2), strides=strides, pads=pads, dilations=(1, 1)
+            ),
             net.last,
             **attrs,
         )
@@ -155,7 +166,7 @@ def _max_pool(net: _Network) -> None:
 def _reduce(net: _Network) -> None:
     axes = net.picks.pick(((2, 3), (1,), (2,)))
     attrs = {"axes": axes, "keepdims": True}
-    net.keep(net.op("sum", lambda x: x.sum(axes, keepdims=True), net.last, **attrs))
+    net.keep(net.change("sum", lambda x: x.sum(axes, keepdims=True), net.last, **attrs))
 
 
 _STEPS: tuple[Callable[[_Network], None], ...] = (

@@ -42,6 +42,10 @@ class NumpyGraph:
         self.numbers[value] = array
         return value
 
+    def change(self, name: str, meaning: Callable[[Array], Array], x: Value, **attrs: Any) -> Value:
+        """Apply an operator to one value, and compute its numbers."""
+        return self.op(name, meaning, x, **attrs)
+
     def op(self, name: str, meaning: Callable[..., Array], *args: Value, **attrs: Any) -> Value:
         """Apply an operator, and compute its numbers."""
         value = self.builder.op(name, *args, **attrs)

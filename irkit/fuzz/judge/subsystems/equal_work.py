@@ -58,7 +58,8 @@ _MOST_NODES = 3000
 _MORE = {"instructions of LLVM": 2}
 """What may be more: a conversion is written once if it is one node, and twice if it is two."""
 Counts = Mapping[str, int]
-_Way, _Made = TypeVar("_Way"), TypeVar("_Made")
+_Way = TypeVar("_Way")
+_Made = TypeVar("_Made")
 
 
 def work_is_equal(picks: Picks) -> None:
@@ -232,6 +233,7 @@ def _graph_counts(func: GraphFunc) -> Counts:
         raise Unusable(str(error)) from None
     assert isinstance(module, IRModule)
     main = module["main"]
+    assert isinstance(main, GraphFunc)
     kernels = [each for each in module.functions.values() if isinstance(each, PrimFunc)]
     size = dict(main.attrs).get("arena_size", 0)
     return {

@@ -138,6 +138,10 @@ def _reshaped(arrays: Sequence[Array], attrs: Attrs) -> Array:
     return arrays[0].reshape(attrs["shape"])
 
 
+def _broadcast(arrays: Sequence[Array], attrs: Attrs) -> Array:
+    return np.broadcast_to(arrays[0], attrs["shape"])
+
+
 def _concat(arrays: Sequence[Array], attrs: Attrs) -> Array:
     return np.concatenate(arrays, attrs["axis"])
 
@@ -179,10 +183,7 @@ _RULES: dict[str, tuple[int, DrawAttrs, Rule, str]] = {
         "fiub",
     ),
     "reshape": (1, _shape, _reshaped, "fiub"),
-    "broadcast_to": (
-        *(1, _target, lambda arrays, attrs: np.broadcast_to(arrays[0], attrs["shape"])),
-        "fiub",
-    ),
+    "broadcast_to": (1, _target, _broadcast, "fiub"),
     "sum": (1, _axes, _summed, "fi"),
     "max": (1, _axes, _largest, "fi"),
 }

@@ -1,14 +1,13 @@
 """Programs of ATen operators, by the schema of each, against PyTorch itself.
 
 Arguments are drawn from the types and names in an operator's schema; where shapes have to fit, a
-row of `_ARGUMENTS` draws them. What PyTorch refuses is drawn again.
+row of `torch_arguments` draws them. What PyTorch refuses is drawn again.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -29,16 +28,12 @@ from irkit.frontend.torch import (
 from irkit.fuzz.generators.sample import Array, Unusable
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.outcome import WrongSample
+from irkit.fuzz.judge.subsystems.torch_arguments import ARGUMENTS
+from irkit.fuzz.judge.subsystems.torch_operands import DTYPES, Place, TorchOperands, torch
 from irkit.fuzz.picks import Picks
 from irkit.graph import arrays_of, interpret
 from irkit.phases import compile
 
-_SHAPES = (
-    *((3, 4), (2, 3), (4,), (), (2, 3, 4), (1, 3), (5,), (1, 2, 3, 4), (2, 1, 3), (3, 1), (1,)),
-    *((3, 3), (0, 3), (2, 0), (2, 2, 5, 4), (7,), (17,), (1, 1)),
-)
-_DTYPES = ("float32", "float32", "float32", "float64", "int64", "int32", "bool", "uint8", "int16")
-_FLOATS = ("float32", "float32", "float64")
 _SCALARS = (1, 2, 0, -1, 0.5, 3, -2.5, 2.0)
 _TRIES = 30
 _MOST_NODES = 4
@@ -75,20 +70,6 @@ class _Applied(msgspec.Struct, frozen=True):
     target: Any
     args: list[Any]
     kwargs: dict[str, Any]
-
-
-class _Place(msgspec.Struct, frozen=True):
-    """A tensor of the program, by its position."""
-
-    at: int
-
-
-@cache
-def torch() -> Any:
-    """Return PyTorch, with one thread: a process forks after it is loaded."""
-    found = import_module("torch")
-    found.set_num_threads(1)
-    return found
 
 
 def prepare_torch() -> None:
@@ -159,15 +140,12 @@ _LIMITS = (
 """What irkit says of operators that it does not promise to import."""
 
 
-class _Program:
+class _Program(TorchOperands):
     """Inputs, and operators applied to them; ``values`` are PyTorch's tensors of both."""
 
     def __init__(self, picks: Picks) -> None:
-        self.picks = picks
-        self.values: list[Any] = []
+        super().__init__(picks)
         self.nodes: list[tuple[_Applied, tuple[int, ...]]] = []
-        self.exact: set[int] = set()
-        self.several = self.positive = False
 
     def draw(self) -> None:
         """Draw the operators, and with each the inputs that it needs."""
@@ -188,8 +166,10 @@ class _Program:
                     *map(self._value, applied.args),
                     **{key: self._value(each) for key, each in applied.kwargs.items()},
                 )
-                results = made if isinstance(made, (list, tuple)) else [made]
-                copies = [each.clone() if self._is_plain(each) else None for each in results]
+                results = cast("list[Any]", made if isinstance(made, (list, tuple)) else [made])
+                copies: list[Any] = [
+                    each.clone() if self._is_plain(each) else None for each in results
+                ]
             except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
                 del self.values[known:]
                 continue
@@ -206,16 +186,18 @@ class _Program:
             return
 
     def _is_plain(self, value: Any) -> bool:
-        return hasattr(value, "dtype") and str(value.dtype)[6:] in (*_ROUNDING, *_DTYPES, "int8")
+        return hasattr(value, "dtype") and str(value.dtype)[6:] in (*_ROUNDING, *DTYPES, "int8")
 
     def _value(self, arg: Any) -> Any:
-        if isinstance(arg, _Place):
+        if isinstance(arg, Place):
             return self.values[arg.at]
-        return [self._value(each) for each in arg] if isinstance(arg, list) else arg
+        if not isinstance(arg, list):
+            return arg
+        return [self._value(each) for each in cast("list[Any]", arg)]
 
     def _applied(self, name: str, target: Any) -> _Applied:
-        known = _ARGUMENTS.get(name)
-        draw = _ARGUMENTS.get(f"{name}.{target._overloadname}", known)
+        known = ARGUMENTS.get(name)
+        draw = ARGUMENTS.get(f"{name}.{target._overloadname}", known)
         if draw is not None:
             return _Applied(target, list(draw(self)), {})
         args, kwargs = list[Any](), dict[str, Any]()
@@ -234,9 +216,9 @@ class _Program:
     def _drawn(self, name: str, arg: Any) -> Any:
         """Draw an argument by the type and the name in the schema."""
         picks, kind = self.picks, str(arg.type)
-        rank = self._rank()
+        rank = self.rank
         if arg.name == "dtype":
-            return getattr(torch(), picks.pick(_DTYPES))
+            return getattr(torch(), picks.pick(DTYPES))
         if kind.startswith("Optional["):
             if picks.one_in(3):
                 return None
@@ -244,7 +226,7 @@ class _Program:
         match kind:
             case "Tensor":
                 if arg.name in ("index", "indices"):
-                    return self.tensor(self._shape(), "int64", high=2)
+                    return self.tensor(self.shape, "int64", high=2)
                 return self.any_tensor()
             case "List[Tensor]":
                 first = self.any_tensor()
@@ -273,44 +255,6 @@ class _Program:
                 return picks.pick(("none", "tanh", "mean", "sum", "trunc", "floor"))
             case _:
                 raise TypeError(kind)
-
-    def _rank(self) -> int:
-        return self.values[-1].dim() if self.values else 2
-
-    def _shape(self) -> tuple[int, ...]:
-        if self.values and self.picks.below(3):
-            return tuple(self.values[-1].shape)
-        return self.picks.pick(_SHAPES)
-
-    def any_tensor(self) -> _Place:
-        """Pick a value that is known, or make an input."""
-        known = sorted(self.exact)
-        if known and self.picks.below(2) and not (self.several or self.positive):
-            return _Place(self.picks.pick(known))
-        return self.tensor(self._shape(), self.picks.pick(_DTYPES))
-
-    def tensor(self, shape: Sequence[int], dtype: str, *, low: int = -3, high: int = 5) -> _Place:
-        """Make an input of small whole numbers, or of which no two are equal."""
-        rng = np.random.default_rng(self.picks.below(1 << 16))
-        if dtype in ("uint8", "bool") or high < 3 or self.positive:
-            low = 0
-        if self.several:
-            numbers = rng.permutation(int(np.prod(shape))).reshape(shape)
-        else:
-            numbers = rng.integers(low, 2 if dtype == "bool" else high, tuple(shape))
-        if dtype in _FLOATS and self.picks.one_in(3) and not self.several:
-            numbers = numbers + rng.uniform(0, 1, tuple(shape)).round(2)
-        made = torch().tensor(np.asarray(numbers), dtype=getattr(torch(), dtype))
-        self.values.append(made)
-        return _Place(len(self.values) - 1)
-
-    def floats(self, *shape: int) -> _Place:
-        """Make an input of floats."""
-        return self.tensor(shape, "float32")
-
-    def size(self) -> int:
-        """Draw an extent."""
-        return self.picks.pick((3, 2, 4, 1, 5))
 
     def captured(self) -> TorchProgram:
         """Return the program as plain data, by way of PyTorch's own graphs."""
@@ -396,303 +340,14 @@ def _is_close(wanted: Array, given: Array, *, wide: bool) -> bool:
 
 
 def _with_nodes(arg: Any, by_place: dict[int, Any]) -> Any:
-    if isinstance(arg, _Place):
+    if isinstance(arg, Place):
         return by_place[arg.at]
-    return [_with_nodes(each, by_place) for each in arg] if isinstance(arg, list) else arg
+    if not isinstance(arg, list):
+        return arg
+    return [_with_nodes(each, by_place) for each in cast("list[Any]", arg)]
 
 
 _FIRST_ONLY = (
     *("aten::native_layer_norm", "aten::native_group_norm", "aten::_native_batch_norm_legit"),
     "aten::_native_batch_norm_legit_no_training",
 )
-
-
-def _refused(p: _Program) -> Sequence[Any]:
-    raise TypeError("it changes its arguments")
-
-
-def _mm(p: _Program) -> Sequence[Any]:
-    m, k, n = p.size(), p.size(), p.size()
-    return p.floats(m, k), p.floats(k, n)
-
-
-def _addmm(p: _Program) -> Sequence[Any]:
-    m, k, n = p.size(), p.size(), p.size()
-    return p.floats(*p.picks.pick(((m, n), (n,), (1, n)))), p.floats(m, k), p.floats(k, n)
-
-
-def _bmm(p: _Program) -> Sequence[Any]:
-    b, m, k, n = p.size(), p.size(), p.size(), p.size()
-    return p.floats(b, m, k), p.floats(b, k, n)
-
-
-def _baddbmm(p: _Program) -> Sequence[Any]:
-    b, m, k, n = p.size(), p.size(), p.size(), p.size()
-    return (
-        p.floats(*p.picks.pick(((b, m, n), (m, n), (1, m, 1)))),
-        p.floats(b, m, k),
-        p.floats(b, k, n),
-    )
-
-
-def _mv(p: _Program) -> Sequence[Any]:
-    m, k = p.size(), p.size()
-    return p.floats(m, k), p.floats(k)
-
-
-def _dot(p: _Program) -> Sequence[Any]:
-    k = p.size()
-    return p.floats(k), p.floats(k)
-
-
-def _convolution(p: _Program) -> Sequence[Any]:
-    picks, rank, groups = p.picks, p.picks.pick((2, 1, 2, 3)), p.picks.pick((1, 1, 2))
-    inner, outer = p.size(), p.size() * groups
-    kernel = [picks.pick((3, 1, 2)) for _ in range(rank)]
-    extents = [size + picks.below(5) for size in kernel]
-    transposed = picks.one_in(4)
-    x = p.floats(picks.pick((1, 2)), inner * groups, *extents)
-    weight = (inner * groups, outer // groups) if transposed else (outer, inner)
-    w = p.floats(*weight, *kernel)
-    bias = p.floats(outer) if picks.below(2) else None
-    three = [
-        [picks.pick(among) for _ in range(rank)] for among in ((1, 2, 3), (0, 1, 2), (1, 1, 2))
-    ]
-    more = [picks.below(step) if transposed else 0 for step in three[0]]
-    return x, w, bias, *three, transposed, more, groups
-
-
-def _max_pool(rank: int) -> Callable[[_Program], Sequence[Any]]:
-    def draw(p: _Program) -> Sequence[Any]:
-        p.several = True
-        x, window = _window(p, rank)
-        return x, *window, [p.picks.pick((1, 1, 2)) for _ in range(rank)], bool(p.picks.below(2))
-
-    return draw
-
-
-def _avg_pool(rank: int) -> Callable[[_Program], Sequence[Any]]:
-    def draw(p: _Program) -> Sequence[Any]:
-        x, window = _window(p, rank)
-        flags = bool(p.picks.below(2)), bool(p.picks.below(2))
-        divisor = [p.picks.pick((None, None, 3))] if rank > 1 else []
-        return x, *window, *flags, *divisor
-
-    return draw
-
-
-def _adaptive(rank: int) -> Callable[[_Program], Sequence[Any]]:
-    def draw(p: _Program) -> Sequence[Any]:
-        lead = p.picks.pick(((1, 2), (2, 1), (3,)))
-        return p.floats(*lead, *(p.size() for _ in range(rank))), [p.size() for _ in range(rank)]
-
-    return draw
-
-
-def _window(p: _Program, rank: int) -> tuple[_Place, list[list[int]]]:
-    picks = p.picks
-    kernel = [picks.pick((2, 3, 1)) for _ in range(rank)]
-    x = p.floats(
-        *picks.pick(((1, 2), (2, 1), (3,))), *(size + 2 + picks.below(4) for size in kernel)
-    )
-    stride = [picks.pick((2, 1, 3)) for _ in range(rank)]
-    return x, [kernel, stride, [picks.below(size // 2 + 1) for size in kernel]]
-
-
-def _layer_norm(p: _Program) -> Sequence[Any]:
-    shape = [p.size() for _ in range(2 + p.picks.below(2))]
-    normal = shape[1 + p.picks.below(len(shape) - 1) :]
-    scales = [p.floats(*normal) if p.picks.below(3) else None for _ in range(2)]
-    return p.floats(*shape), normal, *scales, 1e-5
-
-
-def _group_norm(p: _Program) -> Sequence[Any]:
-    groups, n, size = p.picks.pick((1, 2, 3)), p.size(), p.size()
-    c = groups * p.size()
-    scales = [p.floats(c) if p.picks.below(3) else None for _ in range(2)]
-    return p.floats(n, c, size), *scales, n, c, size, groups, 1e-5
-
-
-def _batch_statistics(p: _Program) -> Sequence[Any]:
-    c = p.size()
-    scales = [p.floats(c) if p.picks.below(3) else None for _ in range(2)]
-    return p.floats(1 + p.size(), c, p.size()), *scales, True, 0.1, 1e-5
-
-
-def _batch_norm(p: _Program) -> Sequence[Any]:
-    n, c, size = p.size(), p.size(), p.size()
-    four = [p.floats(c), p.floats(c), p.floats(c), p.tensor((c,), "float32", low=1)]
-    return p.floats(n, c, size), *four, 0.1, 1e-5
-
-
-def _embedding(p: _Program) -> Sequence[Any]:
-    shape = p.picks.pick(((2, 3), (4,), ()))
-    return p.floats(2 + p.size(), p.size()), p.tensor(shape, "int64", high=2)
-
-
-def _axis_and_index(p: _Program) -> tuple[list[int], int, _Place]:
-    shape = [p.size() for _ in range(1 + p.picks.below(3))]
-    axis = p.picks.below(len(shape))
-    index = [min(size, p.size()) if at != axis else p.size() for at, size in enumerate(shape)]
-    numbers = np.random.default_rng(p.picks.below(1 << 16)).integers(0, shape[axis], index)
-    p.values.append(torch().tensor(numbers))
-    return shape, axis, _Place(len(p.values) - 1)
-
-
-def _gather(p: _Program) -> Sequence[Any]:
-    shape, axis, index = _axis_and_index(p)
-    return p.tensor(shape, p.picks.pick(_DTYPES)), p.picks.pick((axis, axis - len(shape))), index
-
-
-def _scatter_add(p: _Program) -> Sequence[Any]:
-    shape, axis, index = _axis_and_index(p)
-    return p.floats(*shape), axis, index, p.floats(*p.values[index.at].shape)
-
-
-def _scatter_reduce(p: _Program) -> Sequence[Any]:
-    how = p.picks.pick(("sum", "prod", "amax", "amin", "mean"))
-    return *_scatter_add(p), how
-
-
-def _index_select(p: _Program) -> Sequence[Any]:
-    shape = [p.size() for _ in range(1 + p.picks.below(3))]
-    axis = p.picks.below(len(shape))
-    numbers = np.random.default_rng(p.picks.below(1 << 16)).integers(0, shape[axis], p.size())
-    p.values.append(torch().tensor(numbers))
-    index = _Place(len(p.values) - 1)
-    return p.tensor(shape, p.picks.pick(_DTYPES)), axis, index
-
-
-def _index_put(p: _Program) -> Sequence[Any]:
-    rows, width = p.size(), p.size()
-    numbers = np.random.default_rng(p.picks.below(1 << 16)).permutation(rows)[: p.size()]
-    p.values.append(torch().tensor(numbers))
-    index = _Place(len(p.values) - 1)
-    shape = p.picks.pick(((len(numbers), width), (width,), ()))
-    return p.floats(rows, width), [index], p.floats(*shape), bool(p.picks.below(2))
-
-
-def _reshape(p: _Program) -> Sequence[Any]:
-    a, b, c = p.size(), p.size(), p.size()
-    ways = ([a * b, c], [-1, c], [a, b * c], [a * b * c], [c, -1, a], [1, a * b, c, 1])
-    return p.tensor((a, b, c), p.picks.pick(_DTYPES)), p.picks.pick(ways)
-
-
-def _expand(p: _Program) -> Sequence[Any]:
-    a, b = p.size(), p.size()
-    ways = ([a, b], [-1, b], [2, a, b], [3, -1, b])
-    return p.tensor((a, 1), p.picks.pick(_DTYPES)), p.picks.pick(ways)
-
-
-def _split(p: _Program) -> Sequence[Any]:
-    a, b = p.size(), p.size()
-    return (
-        p.tensor((a, b), p.picks.pick(_DTYPES)),
-        p.picks.pick((1, 2, 3)),
-        p.picks.pick((0, 1, -1)),
-    )
-
-
-def _split_sizes(p: _Program) -> Sequence[Any]:
-    a, b, c = p.size(), p.size(), p.size()
-    x = p.tensor((a + b, c), p.picks.pick(_DTYPES))
-    return x, [a, b], p.picks.pick((0, -2))
-
-
-def _slice(p: _Program) -> Sequence[Any]:
-    shape = p.picks.pick(((5, 3), (7,), (2, 3, 4)))
-    ends = (None, 0, 1, -1, 2, 100, -100, -2)
-    axis, step = p.picks.below(len(shape)), p.picks.pick((1, 2, 3))
-    x = p.tensor(shape, p.picks.pick(_DTYPES))
-    return x, axis, p.picks.pick(ends), p.picks.pick(ends), step
-
-
-def _slice_scatter(p: _Program) -> Sequence[Any]:
-    rows, begin, step = 5 + p.size(), p.picks.below(3), p.picks.pick((1, 2))
-    end = begin + 1 + p.picks.below(4)
-    count = len(range(begin, end, step))
-    x = p.tensor((rows, 3), "float32")
-    return x, p.tensor((count, 3), "float32"), 0, begin, end, step
-
-
-def _select_scatter(p: _Program) -> Sequence[Any]:
-    a, b = p.size(), p.size()
-    return p.floats(a, b), p.floats(a), 1, p.picks.between(-b, b - 1)
-
-
-def _cat(p: _Program) -> Sequence[Any]:
-    shape, axis = [p.size(), p.size()], p.picks.below(2)
-    parts = list[_Place]()
-    dtype = p.picks.pick(_DTYPES)
-    for _ in range(1 + p.picks.below(3)):
-        shape[axis] = p.picks.pick((2, 1, 3, 0))
-        parts.append(p.tensor(shape, p.picks.pick((dtype, dtype, "float32"))))
-    return parts, p.picks.pick((axis, axis - 2))
-
-
-def _padded(rank: int) -> Callable[[_Program], Sequence[Any]]:
-    def draw(p: _Program) -> Sequence[Any]:
-        lead = p.picks.pick(((2,), (1, 2)))
-        pads = [p.picks.below(3) for _ in range(2 * rank)]
-        return p.floats(*lead, *(3 + p.picks.below(3) for _ in range(rank))), pads
-
-    return draw
-
-
-def _constant_pad(p: _Program) -> Sequence[Any]:
-    shape = [2 + p.size(), 2 + p.size()]
-    pads = [p.picks.between(-1, 2) for _ in range(p.picks.pick((2, 4)))]
-    return p.floats(*shape), pads, p.picks.pick((0, 1.5, -2))
-
-
-def _upsample(p: _Program) -> Sequence[Any]:
-    return p.floats(1, p.size(), p.size(), p.size()), [p.size() * 2, p.size() + 1]
-
-
-def _bilinear(p: _Program) -> Sequence[Any]:
-    return *_upsample(p), bool(p.picks.below(2))
-
-
-def _softmax(p: _Program) -> Sequence[Any]:
-    shape = [p.size() for _ in range(1 + p.picks.below(3))]
-    return p.floats(*shape), p.picks.between(-len(shape), len(shape) - 1), False
-
-
-def _permute(p: _Program) -> Sequence[Any]:
-    shape = [p.size() for _ in range(1 + p.picks.below(4))]
-    axes = list(range(len(shape)))
-    order = [axes.pop(p.picks.below(len(axes))) for _ in shape]
-    turned = [axis - len(shape) if p.picks.one_in(3) else axis for axis in order]
-    return p.tensor(shape, p.picks.pick(_DTYPES)), turned
-
-
-def _topk(p: _Program) -> Sequence[Any]:
-    shape = [2 + p.size(), 2 + p.size()]
-    axis = p.picks.pick((1, 0, -1))
-    flags = bool(p.picks.below(2)), True
-    return p.tensor(shape, "float32"), 1 + p.picks.below(3), axis, *flags
-
-
-_ARGUMENTS: dict[str, Callable[[_Program], Sequence[Any]]] = {
-    "mm": _mm, "matmul": _mm, "addmm": _addmm, "bmm": _bmm, "baddbmm": _baddbmm, "mv": _mv,
-    "dot": _dot, "convolution": _convolution, "max_pool2d_with_indices": _max_pool(2),
-    "max_pool3d_with_indices": _max_pool(3), "avg_pool1d": _avg_pool(1),
-    "avg_pool2d": _avg_pool(2), "avg_pool3d": _avg_pool(3), "native_layer_norm": _layer_norm,
-    "native_group_norm": _group_norm, "_native_batch_norm_legit_no_training": _batch_norm,
-    "_native_batch_norm_legit.no_stats": _batch_statistics,
-    "_native_batch_norm_legit.default": _refused,
-    "adaptive_avg_pool1d": _adaptive(1),
-    "_adaptive_avg_pool2d": _adaptive(2), "_adaptive_avg_pool3d": _adaptive(3),
-    "embedding": _embedding, "gather": _gather, "scatter_add": _scatter_add,
-    "scatter_reduce": _scatter_reduce, "index_select": _index_select, "index_put": _index_put,
-    "_unsafe_index_put": _index_put, "view": _reshape, "reshape": _reshape, "expand": _expand,
-    "_unsafe_view": _reshape, "split.Tensor": _split, "split.sizes": _split_sizes,
-    "split_with_sizes": _split_sizes, "slice": _slice,
-    "slice_scatter": _slice_scatter, "select_scatter": _select_scatter, "cat": _cat,
-    "reflection_pad1d": _padded(1), "reflection_pad2d": _padded(2), "reflection_pad3d": _padded(3),
-    "replication_pad1d": _padded(1), "replication_pad2d": _padded(2),
-    "replication_pad3d": _padded(3), "constant_pad_nd": _constant_pad,
-    "upsample_nearest2d": _upsample, "upsample_bilinear2d": _bilinear, "_softmax": _softmax,
-    "_log_softmax": _softmax, "permute": _permute, "topk": _topk,
-}  # fmt: skip
-"""Arguments of operators whose shapes have to fit."""

@@ -17,6 +17,10 @@ from irkit.core import Target
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.picks import Picks
 from irkit.tune import (
+    SCHEMA,
+    CandidateOrigin,
+    MachineHere,
+    Measured,
     Record,
     RecordFile,
     TaskLine,
@@ -28,9 +32,8 @@ from irkit.tune import (
     read_auto_scheduler,
     read_autotvm,
     read_records,
+    record_id,
 )
-from irkit.tune.records import SCHEMA, MachineHere, Measured, record_id
-from irkit.tune.records.record import CandidateOrigin
 
 Line = TaskLine | Record
 _MOST_LINES = 14

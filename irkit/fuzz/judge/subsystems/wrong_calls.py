@@ -165,7 +165,7 @@ class _Call:
             end += self.picks.pick(_GAPS)
             end += -end % size
             offsets.append(end)
-            end += self._span(param) * size
+            end += self.span(param) * size
         memory = np.full(end + 128, 7, np.uint8)
         args: list[Any] = []
         for param, offset in zip(self.params, offsets, strict=True):
@@ -177,7 +177,7 @@ class _Call:
             args.append(array)
         return memory, args + [_scalar(dtype) for dtype in self.scalars]
 
-    def _span(self, param: _Param) -> int:
+    def span(self, param: _Param) -> int:
         """Return how many elements lie between the first and the last one of an array."""
         shape = param.shape(self.sizes)
         if 0 in shape:
@@ -268,10 +268,10 @@ def _overlap(call: _Call, memory: Array, args: list[Any]) -> str:
     last = (
         other.__array_interface__["data"][0]
         - base
-        + (call._span(params[fixed]) - 1) * (other.itemsize)
+        + (call.span(params[fixed]) - 1) * (other.itemsize)
     )
     offset = last - last % array.itemsize
-    room = np.full(offset + call._span(params[moved]) * array.itemsize + 64, 7, np.uint8)
+    room = np.full(offset + call.span(params[moved]) * array.itemsize + 64, 7, np.uint8)
     if len(room) > len(memory):
         return ""
     args[moved] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
