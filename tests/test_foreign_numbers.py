@@ -44,12 +44,10 @@ RECORDS: list[dict[str, Any]] = [
 
 def numbers_in(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield where the integers of a tree of lists and mappings are."""
-    if isinstance(tree, dict):
-        for key, value in tree.items():
+    kind = type(tree)
+    if kind in (dict, list):
+        for key, value in tree.items() if kind is dict else enumerate(tree):
             yield from numbers_in(value, (*path, key))
-    elif isinstance(tree, list):
-        for at, value in enumerate(tree):
-            yield from numbers_in(value, (*path, at))
     elif isinstance(tree, int) and not isinstance(tree, bool):
         yield path
 
@@ -58,7 +56,7 @@ def with_number(tree: Any, path: tuple[Any, ...], number: Any) -> Any:
     """Return a copy of a tree with another leaf at a place."""
     if not path:
         return number
-    copy = dict(tree) if isinstance(tree, dict) else list(tree)
+    copy: Any = tree.copy()
     copy[path[0]] = with_number(tree[path[0]], path[1:], number)
     return copy
 
