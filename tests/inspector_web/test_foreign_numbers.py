@@ -22,7 +22,7 @@ from irkit.transform import Trace
 from irkit.tune.records.record_file import merge_records, read_records
 
 HOSTILE_NUMBERS = (-1, 2**31, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**26, -(10**26), 10**400)
-PROGRAMS = sorted((Path(__file__).parent / "frontend/torch/programs").glob("*.json"))
+PROGRAMS = sorted((Path(__file__).parents[1] / "frontend/torch/programs").glob("*.json"))
 STEPS = [
     {"format": "irkit.steps/1", "language": "llvm"},
     {"pass": "a", "text": "x\n", "phase": 1, "ms": 2, "line": 3, "phase_name": "first"},
@@ -150,7 +150,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_program(tmp_path / "none.json")
 
 
-TRACE = Path(__file__).parent / "transform/trace/version_1.trace"
+TRACE = Path(__file__).parents[1] / "transform/trace/version_1.trace"
 
 
 def test_a_trace_file(tmp_path: Path) -> None:
