@@ -3,7 +3,7 @@
 import math
 
 from irkit.codegen.c.expressions import evaluate
-from irkit.codegen.c.writer import Code, FunctionWriter
+from irkit.codegen.c.writer import UNARY, Code, FunctionWriter
 from irkit.ir import I64, Buffer, Expr, as_int, strided_count
 
 
@@ -41,3 +41,12 @@ def _extent(writer: FunctionWriter, dim: Expr) -> int | str:
     if value.text.isidentifier():
         return value.text
     return writer.variable(I64, value, "extent").text
+
+
+def fail_unless(writer: FunctionWriter, cond: Expr, status: int) -> None:
+    """Leave the function with a status if a condition on sizes does not hold."""
+    contracts, writer.contracts = writer.contracts, False
+    writer.begin_statement()
+    holds = evaluate(writer, cond)
+    writer.contracts = contracts
+    writer.fail(f"!{holds.within(UNARY)}", status)

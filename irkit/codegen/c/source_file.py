@@ -10,12 +10,12 @@ size would wrap around.
 from collections.abc import Mapping, Sequence
 
 from irkit.codegen.alignment import Alignment
-from irkit.codegen.c.buffer_sizes import strides
+from irkit.codegen.c.buffer_sizes import fail_unless, strides
 from irkit.codegen.c.kept_loads import note_kept
 from irkit.codegen.c.memory_access import element_pointer, from_memory
 from irkit.codegen.c.operations.conversions import convert
 from irkit.codegen.c.parallel_regions import POOL
-from irkit.codegen.c.statements import fail_unless, write
+from irkit.codegen.c.statements import write
 from irkit.codegen.c.types import identifier, memory_type
 from irkit.codegen.c.writer import (
     ATOM,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from irkit.codegen.c import helpers
-from irkit.codegen.c.buffer_sizes import constant_size, strides
+from irkit.codegen.c.buffer_sizes import constant_size, fail_unless, strides
 from irkit.codegen.c.expressions import evaluate, evaluate_index
 from irkit.codegen.c.kept_loads import kept
 from irkit.codegen.c.memory_access import element_pointer, store
@@ -54,14 +54,6 @@ from irkit.ir import (
     stored_values,
     strided_count,
 )
-
-
-def fail_unless(writer: FunctionWriter, cond: Expr, status: int) -> None:
-    """Leave the function with a status if a condition on sizes does not hold."""
-    contracts, writer.contracts = writer.contracts, False
-    holds = _value(writer, cond)
-    writer.contracts = contracts
-    writer.fail(f"!{holds.within(UNARY)}", status)
 
 
 def write(writer: FunctionWriter, stmt: Stmt) -> None:

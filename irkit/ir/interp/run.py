@@ -94,7 +94,7 @@ class InterpretedFunction:
                 writes = number in self.written
                 binder.array(number, param, self.places[number], args[number], writes)
         binder.check_aliases(arrays, self.written)
-        values = {var: registers[place] for var, place in self.variables.items()}
+        values: dict[Any, Any] = {var: registers[at] for var, at in self.variables.items()}
         binder.check_extents(arrays, values)
         if self.guard is not None and not evaluate(self.guard.condition, values, max_steps=None):
             raise self.guard.problem(self.func, values)

@@ -22,7 +22,7 @@ from irkit.transform import Trace
 from irkit.tune.records.record_file import merge_records, read_records
 
 HOSTILE_NUMBERS = (-1, 2**31, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**26, -(10**26), 10**400)
-PROGRAMS = sorted((Path(__file__).parent / "frontend/torch/programs").glob("*.json"))
+PROGRAMS = sorted((Path(__file__).parents[1] / "frontend/torch/programs").glob("*.json"))
 STEPS = [
     {"format": "irkit.steps/1", "language": "llvm"},
     {"pass": "a", "text": "x\n", "phase": 1, "ms": 2, "line": 3, "phase_name": "first"},
@@ -44,12 +44,10 @@ RECORDS: list[dict[str, Any]] = [
 
 def numbers_in(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield where the integers of a tree of lists and mappings are."""
-    if isinstance(tree, dict):
-        for key, value in tree.items():
+    kind = type(tree)
+    if kind in (dict, list):
+        for key, value in tree.items() if kind is dict else enumerate(tree):
             yield from numbers_in(value, (*path, key))
-    elif isinstance(tree, list):
-        for at, value in enumerate(tree):
-            yield from numbers_in(value, (*path, at))
     elif isinstance(tree, int) and not isinstance(tree, bool):
         yield path
 
@@ -58,7 +56,7 @@ def with_number(tree: Any, path: tuple[Any, ...], number: Any) -> Any:
     """Return a copy of a tree with another leaf at a place."""
     if not path:
         return number
-    copy = dict(tree) if isinstance(tree, dict) else list(tree)
+    copy: Any = tree.copy()
     copy[path[0]] = with_number(tree[path[0]], path[1:], number)
     return copy
 
@@ -152,7 +150,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_program(tmp_path / "none.json")
 
 
-TRACE = Path(__file__).parent / "transform/trace/version_1.trace"
+TRACE = Path(__file__).parents[1] / "transform/trace/version_1.trace"
 
 
 def test_a_trace_file(tmp_path: Path) -> None:
