@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from irkit.fuzz.judge.subsystems.torch_operands import DTYPES, Place, TorchOperands, torch
+from irkit.fuzz.judge.subsystems.torch_operands import DTYPES, TorchOperands, TorchPlace, torch
 
 
 def _refused(p: TorchOperands) -> Sequence[Any]:
@@ -90,7 +90,7 @@ def _adaptive(rank: int) -> Callable[[TorchOperands], Sequence[Any]]:
     return draw
 
 
-def _window(p: TorchOperands, rank: int) -> tuple[Place, list[list[int]]]:
+def _window(p: TorchOperands, rank: int) -> tuple[TorchPlace, list[list[int]]]:
     picks = p.picks
     kernel = [picks.pick((2, 3, 1)) for _ in range(rank)]
     x = p.floats(
@@ -131,13 +131,13 @@ def _embedding(p: TorchOperands) -> Sequence[Any]:
     return p.floats(2 + p.size(), p.size()), p.tensor(shape, "int64", high=2)
 
 
-def _axis_and_index(p: TorchOperands) -> tuple[list[int], int, Place]:
+def _axis_and_index(p: TorchOperands) -> tuple[list[int], int, TorchPlace]:
     shape = [p.size() for _ in range(1 + p.picks.below(3))]
     axis = p.picks.below(len(shape))
     index = [min(size, p.size()) if at != axis else p.size() for at, size in enumerate(shape)]
     numbers = np.random.default_rng(p.picks.below(1 << 16)).integers(0, shape[axis], index)
     p.values.append(torch().tensor(numbers))
-    return shape, axis, Place(len(p.values) - 1)
+    return shape, axis, TorchPlace(len(p.values) - 1)
 
 
 def _gather(p: TorchOperands) -> Sequence[Any]:
@@ -160,7 +160,7 @@ def _index_select(p: TorchOperands) -> Sequence[Any]:
     axis = p.picks.below(len(shape))
     numbers = np.random.default_rng(p.picks.below(1 << 16)).integers(0, shape[axis], p.size())
     p.values.append(torch().tensor(numbers))
-    index = Place(len(p.values) - 1)
+    index = TorchPlace(len(p.values) - 1)
     return p.tensor(shape, p.picks.pick(DTYPES)), axis, index
 
 
@@ -168,7 +168,7 @@ def _index_put(p: TorchOperands) -> Sequence[Any]:
     rows, width = p.size(), p.size()
     numbers = np.random.default_rng(p.picks.below(1 << 16)).permutation(rows)[: p.size()]
     p.values.append(torch().tensor(numbers))
-    index = Place(len(p.values) - 1)
+    index = TorchPlace(len(p.values) - 1)
     shape = p.picks.pick(((len(numbers), width), (width,), ()))
     return p.floats(rows, width), [index], p.floats(*shape), bool(p.picks.below(2))
 
@@ -223,7 +223,7 @@ def _select_scatter(p: TorchOperands) -> Sequence[Any]:
 
 def _cat(p: TorchOperands) -> Sequence[Any]:
     shape, axis = [p.size(), p.size()], p.picks.below(2)
-    parts = list[Place]()
+    parts = list[TorchPlace]()
     dtype = p.picks.pick(DTYPES)
     for _ in range(1 + p.picks.below(3)):
         shape[axis] = p.picks.pick((2, 1, 3, 0))

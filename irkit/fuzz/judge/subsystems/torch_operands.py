@@ -18,7 +18,7 @@ DTYPES = ("float32", "float32", "float32", "float64", "int64", "int32", "bool", 
 _FLOATS = ("float32", "float32", "float64")
 
 
-class Place(msgspec.Struct, frozen=True):
+class TorchPlace(msgspec.Struct, frozen=True):
     """A tensor of the program, by its position."""
 
     at: int
@@ -58,14 +58,16 @@ class TorchOperands:
             return tuple(self.values[-1].shape)
         return self.picks.pick(_SHAPES)
 
-    def any_tensor(self) -> Place:
+    def any_tensor(self) -> TorchPlace:
         """Pick a value that is known, or make an input."""
         known = sorted(self.exact)
         if known and self.picks.below(2) and not (self.several or self.positive):
-            return Place(self.picks.pick(known))
+            return TorchPlace(self.picks.pick(known))
         return self.tensor(self.shape, self.picks.pick(DTYPES))
 
-    def tensor(self, shape: Sequence[int], dtype: str, *, low: int = -3, high: int = 5) -> Place:
+    def tensor(
+        self, shape: Sequence[int], dtype: str, *, low: int = -3, high: int = 5
+    ) -> TorchPlace:
         """Make an input of small whole numbers, or of which no two are equal."""
         rng = np.random.default_rng(self.picks.below(1 << 16))
         if dtype in ("uint8", "bool") or high < 3 or self.positive:
@@ -78,9 +80,9 @@ class TorchOperands:
             numbers = numbers + rng.uniform(0, 1, tuple(shape)).round(2)
         made = torch().tensor(np.asarray(numbers), dtype=getattr(torch(), dtype))
         self.values.append(made)
-        return Place(len(self.values) - 1)
+        return TorchPlace(len(self.values) - 1)
 
-    def floats(self, *shape: int) -> Place:
+    def floats(self, *shape: int) -> TorchPlace:
         """Make an input of floats."""
         return self.tensor(shape, "float32")
 

@@ -29,7 +29,7 @@ from irkit.fuzz.generators.sample import Array, Unusable
 from irkit.fuzz.judge.loops import target_of
 from irkit.fuzz.judge.outcome import WrongSample
 from irkit.fuzz.judge.subsystems.torch_arguments import ARGUMENTS
-from irkit.fuzz.judge.subsystems.torch_operands import DTYPES, Place, TorchOperands, torch
+from irkit.fuzz.judge.subsystems.torch_operands import DTYPES, TorchOperands, TorchPlace, torch
 from irkit.fuzz.picks import Picks
 from irkit.graph import arrays_of, interpret
 from irkit.phases import compile
@@ -189,7 +189,7 @@ class _Program(TorchOperands):
         return hasattr(value, "dtype") and str(value.dtype)[6:] in (*_ROUNDING, *DTYPES, "int8")
 
     def _value(self, arg: Any) -> Any:
-        if isinstance(arg, Place):
+        if isinstance(arg, TorchPlace):
             return self.values[arg.at]
         if not isinstance(arg, list):
             return arg
@@ -340,7 +340,7 @@ def _is_close(wanted: Array, given: Array, *, wide: bool) -> bool:
 
 
 def _with_nodes(arg: Any, by_place: dict[int, Any]) -> Any:
-    if isinstance(arg, Place):
+    if isinstance(arg, TorchPlace):
         return by_place[arg.at]
     if not isinstance(arg, list):
         return arg
