@@ -17,6 +17,7 @@ from irkit.debug import (
     StageBounds,
     StageRaces,
     TargetVerdict,
+    Trust,
     Verdict,
     is_trusted,
 )
@@ -97,6 +98,7 @@ class VerdictJson(msgspec.Struct, frozen=True):
     tried: str
     order: str
     unproved: str
+    trust: Trust | None
     error: ErrorJson
 
 
@@ -261,6 +263,7 @@ def verdict_json(each: Verdict) -> VerdictJson:
         tried=each.tried,
         order=each.order,
         unproved=each.unproved,
+        trust=each.trust,
         error=_error(each.error, each.buffer),
     )
 
