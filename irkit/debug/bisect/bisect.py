@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from numpy.typing import ArrayLike
 
+from irkit.core import IRModule
 from irkit.debug.bisect.culprit import Culprit
 from irkit.debug.bisect.rewrite_search import RewriteSearch
 from irkit.debug.check.check import verdicts
@@ -43,7 +44,8 @@ class GuiltyStep(msgspec.Struct, frozen=True):
     """The first step that breaks a program: its verdict, and the IR before and after it.
 
     ``p`` is its pass and ``pipeline`` that of the pass; both are None for a step of a schedule.
-    ``original`` is the loop function before all steps, if the step is about one.
+    ``original`` is the loop function before all steps, if the step is about one; ``kernels`` are
+    those of the model that it is a part of, before their steps.
     """
 
     verdict: Verdict
@@ -52,6 +54,7 @@ class GuiltyStep(msgspec.Struct, frozen=True):
     p: AnyPass | None = None
     pipeline: Pipeline | None = None
     original: PrimFunc | None = None
+    kernels: tuple[PrimFunc, ...] = ()
 
 
 def find_guilty_step(
@@ -69,12 +72,15 @@ def find_guilty_step(
     known: dict[int, Step] = {}
     raised: list[PassFailed] = []
     originals: dict[str, IR] = {}
+    modules: list[IRModule] = []
 
     def recorded() -> Iterator[Step]:
         try:
             for step in scheduled_steps(ir, schedule, pipelines, apply=apply):
                 originals.setdefault(step.function, step.before)
                 known[step.index] = step
+                if isinstance(step.after, IRModule):
+                    modules[:] = [step.after]
                 yield step
         except PassFailed as error:
             raised.append(error)
@@ -91,7 +97,9 @@ def find_guilty_step(
     pipeline, p = _pass_at(stages, verdict)
     original = originals.get(verdict.function)
     original = original if isinstance(original, PrimFunc) else None
-    return GuiltyStep(verdict, before, after, p, pipeline, original)
+    functions = modules[0].functions.values() if modules else ()
+    kernels = tuple(func for func in functions if isinstance(func, PrimFunc))
+    return GuiltyStep(verdict, before, after, p, pipeline, original, kernels)
 
 
 def bisect(
