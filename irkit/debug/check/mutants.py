@@ -1,11 +1,11 @@
 """Small changes to a function at the places that a step changed, for a check to notice."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
 import msgspec
 
-from irkit.core import children, rewrite, walk, with_fields
+from irkit.core import Node, children, rewrite, walk, with_fields
 from irkit.ir import (
     GE,
     GT,
@@ -33,6 +33,7 @@ from irkit.ir import (
     Stmt,
     Store,
     Sub,
+    binary,
     const,
     listing,
     logical_not,
@@ -40,7 +41,7 @@ from irkit.ir import (
     seq,
 )
 
-_OTHERS: dict[type[Expr], type[Expr]] = {
+_OTHERS: dict[type[Expr], type[Binary]] = {
     **{Add: Sub, Sub: Add, Mul: Add, Div: Mul, FloorDiv: FloorMod, FloorMod: FloorDiv},
     **{Min: Max, Max: Min, LT: LE, LE: LT, GT: GE, GE: GT, And: Or, Or: And},
 }
@@ -153,12 +154,11 @@ def _changes(part: Expr) -> Iterator[tuple[Expr, Expr, str]]:
     for node in walk(part, Expr):
         other = _OTHERS.get(type(node))
         match node:
-            case Binary() if other is not None and not (other is Mul and node.dtype.is_bool):
-                with_other: Callable[..., Expr] = other
-                made = with_other(node.a, node.b, node.dtype)
+            case Binary() if other is not None:
+                made = binary(other, node.a, node.b)
                 yield node, made, f"`{_text(node)}` to `{_text(made)}`"
             case Select():
-                made = node.replace(a=node.b, b=node.a)
+                made = node.replace(then=node.otherwise, otherwise=node.then)
                 yield node, made, f"`{_text(node)}` to `{_text(made)}`"
             case Const() if node.dtype.lanes == 1 and not node.dtype.is_bool:
                 made = const(node.value + 1, node.dtype) if _fits(node) else node
@@ -181,7 +181,7 @@ def _replaced(part: Expr, old: Expr, new: Expr) -> Expr:
     if part is old:
         return new
     below = [child for child in children(part) if isinstance(child, Expr)]
-    changed = {id(child): _replaced(child, old, new) for child in below}
+    changed: dict[int, Node] = {id(child): _replaced(child, old, new) for child in below}
     if all(changed[id(child)] is child for child in below):
         return part
     found = with_fields(part, changed)

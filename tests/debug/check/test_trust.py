@@ -6,7 +6,7 @@ import pytest
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Trust, Verdict, verdicts
 from irkit.debug.check.mutants import mutants
-from irkit.ir import LOOP_LEVEL, Const, Expr, Mul, PrimFunc, parse
+from irkit.ir import LOOP_LEVEL, Const, Expr, Mul, PrimFunc, parse, verify
 from irkit.proof import has_z3
 from irkit.transform import Phase, Pipeline, define_pass
 
@@ -20,6 +20,17 @@ def f(A: f32[4], C: f32[4]):
     for i in serial(0, 4):
         if i < 7:
             C[i] = A[i % 9] * f32(2.0)
+"""
+
+
+EXPRESSIONS = """\
+def g(A: f32[9], I: i32[9], n: i64):
+    for i in serial(0, min(n, 4)):
+        if i % 2 == 0 and A[i] <= f32(2.0):
+            A[i] = select(A[i] < A[i + 1], A[i] / f32(3.0), max(A[i], f32(1.0)))
+            I[i] = I[i] // i32(3) + I[i + 1] % i32(5) - I[i]
+        t: i32 = I[i] * i32(2)
+        I[i] = t
 """
 
 
@@ -78,5 +89,16 @@ def test_only_the_places_that_changed_are_mutated() -> None:
 
 
 def test_passes_that_nobody_asked_about_get_no_number() -> None:
-    assert verdict_on(DOUBLED, trust_in=frozenset()).trust is None
-    assert isinstance(verdict_on(DOUBLED, trust_in=frozenset(), trust=True).trust, Trust)
+    nobody = frozenset[str]()
+    assert verdict_on(DOUBLED, trust_in=nobody).trust is None
+    assert isinstance(verdict_on(DOUBLED, trust_in=nobody, trust=True).trust, Trust)
+
+
+def test_every_kind_of_expression_that_is_mutated_makes_a_valid_function() -> None:
+    after = parse(EXPRESSIONS)
+    made = list(mutants(parse(DOUBLED), after))
+    assert len(made) >= 20
+    assert not [each for each in made if verify(each.func)]
+    assert {"dropped", "the condition negated", "statements 1 and 2 swapped"} <= {
+        each.change for each in made
+    }

@@ -1,5 +1,6 @@
 """The test of a pass whose result depends on the hash seed runs it under two seeds."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_a_second_test_runs_two_seeds(
     by_hash: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / f"seeded_in_a_test_{by_hash}.py".lower()).write_text(SEEDED)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     p = load_pass(f"seeded_in_a_test_{by_hash}:shift".lower(), {"by_hash": by_hash})
     known = installed_passes()
     result = find_case(DEFAULT.insert(p, phase=0), parse(FUNCTION))

@@ -79,7 +79,11 @@ def first_changed(func: PrimFunc, change: Callable[[For], Stmt | None]) -> PrimF
 
 def put(func: PrimFunc, loop: For, made: Stmt) -> PrimFunc:
     """Put a statement in the place of a loop."""
-    return rewrite(func, lambda each: made if each is loop else None, on=For)
+
+    def rule(each: For) -> Stmt | None:
+        return made if each is loop else None
+
+    return rewrite(func, rule, on=For)
 
 
 @define_pass
@@ -213,6 +217,8 @@ def select_to_minimum(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
                     return minimum(a, b)
                 if equal(cond, lt(b, a)) and not equal(a, b):
                     return maximum(a, b)
+            case _:
+                pass
         return None
 
     return rewrite(func, change, on=Select)
@@ -353,8 +359,9 @@ def keep_totals(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
 def _guards(body: Stmt, load: Load) -> bool:
     """Return True if a load may stand where it is not always evaluated."""
     return any(
-        any_node(each, Load, lambda inside: equal(inside, load))
+        equal(inside, load)
         for each in walk(body, (And, Conditional, Or))
+        for inside in walk(each, Load)
     )
 
 
