@@ -18,7 +18,7 @@ from irkit.debug.check.module_promises import broken_promise, only_adds
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
 from irkit.debug.check.subject import Subject
-from irkit.debug.check.trust import with_trust
+from irkit.debug.check.trust.with_trust import with_trust
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import input_names

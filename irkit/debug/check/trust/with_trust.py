@@ -6,8 +6,8 @@ import msgspec
 
 from irkit.core import IRKitError, rewrite
 from irkit.debug.check.comparison import Comparison
-from irkit.debug.check.mutants import Mutant, mutants
 from irkit.debug.check.subject import Subject
+from irkit.debug.check.trust.mutants import Mutant, mutants
 from irkit.debug.check.verdict import WRONG, Trust, Verdict
 from irkit.ir import LOOP_LEVEL, Expr, PrimFunc, simplify
 from irkit.proof import Prover, has_z3, prove_step

@@ -5,7 +5,7 @@ import pytest
 
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Trust, Verdict, verdicts
-from irkit.debug.check.mutants import mutants
+from irkit.debug.check.trust.mutants import mutants
 from irkit.ir import LOOP_LEVEL, Const, Expr, Mul, PrimFunc, parse, verify
 from irkit.proof import has_z3
 from irkit.transform import Phase, Pipeline, define_pass
