@@ -86,6 +86,12 @@ _Stage = TypeVar("_Stage", StageBounds, StageRaces)
     type=click.Choice(["known"]),
     help="With known, the exit code is 3 if anything is not known, and nothing is wrong.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Count for all steps, and not only for those of --pass, how many small changes to the "
+    "result of the step the inputs would notice.",
+)
 @with_isolation_flags(users=True)
 def check_(
     file: str,
@@ -98,6 +104,7 @@ def check_(
     targets: tuple[str, ...],
     no_contract: bool,
     require: str | None,
+    trust: bool,
     guard: IsolationPolicy,
 ) -> None:
     """Run the program in FILE before and after each pass, and report which pass changes what it
@@ -145,7 +152,13 @@ def check_(
       irkit check model.onnx --pass 'graph:my_package.passes:my_pass'
     """
     program = chosen.program(file)
-    options = CheckOptions(**chosen.options(program), together=program.is_of_kernels, prove=prove)
+    options = CheckOptions(
+        **chosen.options(program),
+        together=program.is_of_kernels,
+        prove=prove,
+        trust=trust,
+        trust_in=chosen.own_passes(program),
+    )
     forms = _forms(program, chosen)
     inside: dict[str, str] = {}
     if no_contract and not targets:

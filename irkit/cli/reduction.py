@@ -21,6 +21,7 @@ from irkit.debug import (
     module_case_of,
     reduce,
     reduce_module,
+    seeded_passes,
     size_of_case,
     write_case,
     write_module_case,
@@ -53,7 +54,9 @@ def write_reduced(
 
         reduced = reduce(case, failure, seconds=seconds, progress=show, apply=apply)
     smaller, failure = _as_text(reduced.case, failure, apply)
-    test = write_case(Path(output), smaller, failure, installed_passes(), limits)
+    known = installed_passes()
+    seeded = () if failure.needs_isolation else seeded_passes(smaller, known)
+    test = write_case(Path(output), smaller, failure, known, limits, seeded=seeded)
     click.echo(f"after:  {reduced.after}")
     ended = "" if reduced.finished else ", and could go on: give it more --seconds"
     click.echo(f"{reduced.candidates} candidates in {reduced.seconds:.1f} s{ended}")

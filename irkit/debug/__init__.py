@@ -64,6 +64,7 @@ from irkit.debug.check.schedule_steps import (
     scheduled_steps as scheduled_steps,
 )
 from irkit.debug.check.verdict import (
+    Trust as Trust,
     Verdict as Verdict,
     is_trusted as is_trusted,
 )
@@ -192,6 +193,7 @@ from irkit.debug.reduce.reduce import (
 )
 from irkit.debug.reduce.regression import (
     regression_test as regression_test,
+    seeded_passes as seeded_passes,
     write_case as write_case,
 )
 from irkit.debug.reduce.search import (

@@ -186,6 +186,7 @@ def test_squeezenet_is_checked_in_seconds_and_bisected_in_a_minute(tmp_path: Pat
     assert cpu_time() - started < 60
     assert "phase 2: 'shorten{" in done.stdout
     assert (tmp_path / "reduced/test_reduced.py").exists()
+    assert len((tmp_path / "reduced/reduced.irs").read_text().splitlines()) <= 10
 
 
 CONVERTERS = """\

@@ -109,6 +109,13 @@ class CheckFlags(msgspec.Struct, frozen=True, kw_only=True):
         machine = machine_of("host", as_target("llvm"))
         return for_machine(flow.graph, machine, self.chosen_schedule().choice("auto")), loops
 
+    def own_passes(self, program: ProgramFile) -> frozenset[str]:
+        """Return the names of the passes that ``--pass`` adds and irkit does not come with."""
+        if not self.passes:
+            return frozenset()
+        placed = [p for pipeline in self.pipelines(program) for _, p in pipeline.placed]
+        return frozenset(p.name for p in placed if not p.path.startswith("irkit."))
+
     def chosen_schedule(self) -> ChosenSchedule:
         """Return what ``--schedule`` says."""
         return schedule_from(self.schedule)

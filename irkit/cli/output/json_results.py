@@ -17,6 +17,7 @@ from irkit.debug import (
     StageBounds,
     StageRaces,
     TargetVerdict,
+    Trust,
     Verdict,
     is_trusted,
 )
@@ -99,6 +100,7 @@ class VerdictJson(msgspec.Struct, frozen=True):
     branches: int
     unproved: str
     guilty: str
+    trust: Trust | None
     error: ErrorJson
 
 
@@ -265,6 +267,7 @@ def verdict_json(each: Verdict) -> VerdictJson:
         branches=each.branches,
         unproved=each.unproved,
         guilty=each.guilty,
+        trust=each.trust,
         error=_error(each.error, each.buffer),
     )
 

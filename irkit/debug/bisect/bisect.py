@@ -45,7 +45,8 @@ class GuiltyStep(msgspec.Struct, frozen=True):
 
     ``p`` is its pass and ``pipeline`` that of the pass; both are None for a step of a schedule. If
     the native code of a stage is wrong, ``before`` and ``after`` are the stage, and ``p`` is None.
-    ``original`` is the loop function before all steps, if the step is about one.
+    ``original`` is the loop function before all steps, if the step is about one; ``kernels`` are
+    those of the model that it is a part of, before their steps.
     """
 
     verdict: Verdict
@@ -54,6 +55,7 @@ class GuiltyStep(msgspec.Struct, frozen=True):
     p: AnyPass | None = None
     pipeline: Pipeline | None = None
     original: PrimFunc | None = None
+    kernels: tuple[PrimFunc, ...] = ()
 
 
 def find_guilty_step(
@@ -71,12 +73,15 @@ def find_guilty_step(
     known: dict[int, Step] = {}
     raised: list[PassFailed] = []
     originals: dict[str, IR] = {}
+    modules: list[IRModule] = []
 
     def recorded() -> Iterator[Step]:
         try:
             for step in scheduled_steps(ir, schedule, pipelines, apply=apply):
                 originals.setdefault(step.function, step.before)
                 known[step.index] = step
+                if isinstance(step.after, IRModule):
+                    modules[:] = [step.after]
                 yield step
         except PassFailed as error:
             raised.append(error)
@@ -96,7 +101,9 @@ def find_guilty_step(
     if verdict.phase == SCHEDULE:
         return GuiltyStep(verdict, before, after)
     pipeline, p = _pass_at(stages, verdict)
-    return GuiltyStep(verdict, before, after, p, pipeline, original)
+    functions = modules[0].functions.values() if modules else ()
+    kernels = tuple(func for func in functions if isinstance(func, PrimFunc))
+    return GuiltyStep(verdict, before, after, p, pipeline, original, kernels)
 
 
 def bisect(

@@ -4,6 +4,7 @@ Each function is run before and after each step that changed it, on inputs that 
 for it. ``docs/semantics.md`` and ``precision`` define what may differ, and by how much.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.subject import Subject
+from irkit.debug.check.trust.with_trust import with_trust
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import input_names
@@ -183,9 +185,14 @@ def _check_step(
     if not pairs or graph_of(step.before) is not graph_of(step.after):
         yield msgspec.structs.replace(blank, **_check_graph(step, options, subjects.worker))
     for before, after in pairs:
+        started = time.process_time()
         subject = subjects.of(before, options)
         yield from code.of_stage(blank, before)
         made = subject.verdict(blank, before, after, changes_rounding=step.changes_rounding)
+        if options.trust or step.name in options.trust_in:
+            spent = time.process_time() - started
+            rounds = step.changes_rounding
+            made = with_trust(made, subject, before, after, changes_rounding=rounds, seconds=spent)
         if subjects.prover is not None:
             made = with_proof(made, subject, before, after, subjects.prover)
         made = subjects.as_consequence(made, before, after)

@@ -18,6 +18,8 @@ class CheckOptions(msgspec.Struct, frozen=True):
     a proof of each step of a loop function, for all values (extra ``prove``). With ``together``,
     the steps of a function are judged when its last one is there: the first and the last stage run
     on all sets of inputs, and those between on all of them only if the two differ.
+    ``trust`` counts the mutants that the inputs tell from the result of a step, for all steps;
+    ``trust_in`` for those of passes of these names.
     """
 
     inputs: Mapping[str, ArrayLike] = {}
@@ -29,6 +31,8 @@ class CheckOptions(msgspec.Struct, frozen=True):
     prove: bool = False
     max_steps: int = MAX_STEPS
     together: bool = False
+    trust: bool = False
+    trust_in: frozenset[str] = frozenset()
     seconds: float = MAX_SECONDS  # For each call of untrusted native code.
 
     @property

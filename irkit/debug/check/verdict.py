@@ -30,6 +30,19 @@ class LoopOrder(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class Trust(msgspec.Struct, frozen=True):
+    """Of ``tried`` small changes to the result of a step, how many the inputs tell from it;
+    ``survivors`` are the first others, each with its line in the result."""
+
+    killed: int
+    tried: int
+    survivors: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        text = f"{self.killed} of {self.tried} mutants differ"
+        return f"{text}; not killed: {'; '.join(self.survivors)}" if self.survivors else text
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """Result of the check of one step.
 
@@ -44,6 +57,7 @@ class Verdict(msgspec.Struct, frozen=True):
     found, ``unproved`` is the reason; ``sizes`` are those for which it was found, if there are
     some. ``branches`` counts the branches that never decided a result on the inputs tried.
     ``orders`` is what is known of the loops without an order that the step made or changed.
+    ``trust`` says how many mutants of the result the inputs tell from it, where that was asked.
     ``level`` is that of the pass: phases of the loop IR and of the graph are numbered separately.
     ``in_code``: the verdict is on the native code of a stage, not on a pass.
     """
@@ -69,6 +83,7 @@ class Verdict(msgspec.Struct, frozen=True):
     stopped: bool = False
     in_code: bool = False
     branches: int = 0
+    trust: Trust | None = None
 
     @property
     def guilty(self) -> Guilty:

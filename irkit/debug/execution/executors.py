@@ -4,7 +4,8 @@ The interpreter finds every access out of bounds; native code is fast, and runs 
 under a time limit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -140,6 +141,15 @@ class OutcomeCache:
             made = self.executor.run(func, self.inputs[number].copied())
             self._known[key] = func, made
         return self._known[key][1]
+
+    @contextmanager
+    def briefly(self) -> Generator[None]:
+        """Forget afterwards what is computed meanwhile."""
+        known = dict(self._known)
+        try:
+            yield
+        finally:
+            self._known = known
 
     def remember(self, func: PrimFunc, number: int, outcome: CallOutcome) -> None:
         """Keep an outcome that is known already."""

@@ -1,6 +1,6 @@
 """How a case fails, and the search for inputs on which it does."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeGuard
 
@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from irkit.core import IRKitError
+from irkit.core import IRKitError, children
 from irkit.debug.bisect.bisect import GuiltyStep
 from irkit.debug.check.check import verdicts
 from irkit.debug.check.code_check import CODE
@@ -20,7 +20,7 @@ from irkit.debug.check.well_defined import runs
 from irkit.debug.execution.executors import MAX_STEPS
 from irkit.debug.execution.inputs import INTEGERS, InputSet, input_sets
 from irkit.debug.reduce.case import FailingCase
-from irkit.ir import PrimFunc, StepLimit, numpy_dtype
+from irkit.ir import For, PrimFunc, StepLimit, Stmt, Store, as_int, numpy_dtype
 from irkit.schedule import ScheduleTrace
 from irkit.transform import (
     IR,
@@ -31,6 +31,9 @@ from irkit.transform import (
     apply_here,
     sub_pipeline,
 )
+
+MOST_KERNELS = 12
+"""Kernels of a model on which a guilty pass is tried, to find a case that costs less."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -221,11 +224,30 @@ def _named(func: PrimFunc, inputs: InputSet) -> dict[str, Any]:
     }
 
 
+def _cheaper(kernels: Sequence[PrimFunc], than: PrimFunc) -> list[PrimFunc]:
+    """Return kernels that take fewer steps than a function, the cheapest first."""
+    costs = {func: _steps(func.body) for func in kernels}
+    most = _steps(than.body)
+    return sorted((f for f in kernels if costs[f] < most), key=costs.__getitem__)[:MOST_KERNELS]
+
+
+def _steps(stmt: Stmt) -> float:
+    """Return about how many stores run; loops of unknown length count as one iteration."""
+    if isinstance(stmt, Store):
+        return 1.0
+    below = sum(_steps(child) for child in children(stmt) if isinstance(child, Stmt))
+    if not isinstance(stmt, For):
+        return below
+    begin, end = as_int(stmt.begin), as_int(stmt.end)
+    return below * (max(0, end - begin) if begin is not None and end is not None else 1)
+
+
 def case_of_guilty_step(
     found: GuiltyStep, options: Mapping[str, Any], apply: Apply = apply_here
 ) -> tuple[FailingCase, Failure]:
-    """Return a case of the guilty pass alone: on the function before all passes if it breaks that
-    already, or else on the one that it was given. ``options`` are those of :func:`find_case`.
+    """Return a case of the guilty pass alone: on the cheapest kernel of the model that it breaks,
+    on the function before all passes if it breaks that already, or else on the one that it was
+    given. ``options`` are those of :func:`find_case`.
 
     Raises: IRKitError if the step is not about one loop function, or does not fail again.
     """
@@ -237,9 +259,12 @@ def case_of_guilty_step(
     if not isinstance(before, PrimFunc) or p is None or pipeline is None:
         raise IRKitError("only a pass over one loop function can be reduced alone")
     placed = [(found.verdict.phase, p)]
-    for func in dict.fromkeys((found.original or before, before)):
+    cheaper = _cheaper(found.kernels, found.original or before)
+    for func in dict.fromkeys((*cheaper, found.original or before, before)):
         with suppress(IRKitError):  # The pass can need what earlier ones made.
             alone = sub_pipeline(pipeline, placed, func)
+            if func in cheaper and not any(step.changed for step in alone.steps(func, apply=apply)):
+                continue
             case = find_case(alone, func, **options, apply=apply)
             if case is not None:
                 return case

@@ -8,20 +8,21 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from irkit.core import IRKitError, atomic_write
+from irkit.debug.contracts.hash_seeds import hash_seed_differences
 from irkit.debug.reduce.case import FailingCase
 from irkit.debug.reduce.failure import Failure
 from irkit.ir import script
 from irkit.processes import Limits
 from irkit.schedule import ScheduleTrace
-from irkit.transform import Pipeline, Registry
+from irkit.transform import AnyPass, Pipeline, Registry
 
 INLINE = 4096  # Elements of inputs that the test itself holds at most.
 WIDTH = 96
@@ -50,6 +51,17 @@ def test_{name}() -> None:
 '''
 
 
+HASH_SEEDS = (1, 2)
+_WITH_HASH_SEEDS = """
+
+
+def test_{name}_for_every_hash_seed() -> None:
+    func = parse(FUNCTION)
+    steps = {steps}
+    jobs = [(p, [step.before]) for step in steps for p in PASSES if step.name == p.name]
+    for seed in {seeds}:
+        assert not any(hash_seed_differences(jobs, seed)), f"another result with seed {{seed}}"
+"""
 _NO_LIMITS = Limits()
 _PLAIN = """\
 {first}    steps = {steps}
@@ -66,9 +78,17 @@ _SCHEDULED = "scheduled_steps(func, schedule, pipeline_for(PIPELINE, func){apply
 
 
 def regression_test(
-    case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+    case: FailingCase,
+    failure: Failure,
+    known: Registry,
+    limits: Limits = _NO_LIMITS,
+    *,
+    seeded: Sequence[AnyPass] = (),
 ) -> str:
     """Return the text of a pytest for a case; ``known`` passes are written without their module.
+
+    Passes that are ``seeded`` have results that depend on the hash seed of the process: a second
+    test runs them in processes with two others.
 
     A case that hangs or crashes its process runs in a child process within ``limits``. Inputs of
     more than 4,096 elements are read from ``inputs.npz`` beside the test.
@@ -96,21 +116,46 @@ def regression_test(
             memory=limits.memory,
             steps=steps.format(apply=", apply=isolation.apply"),
         )
-    name = "native_code" if failure.is_of_code else failure.name
-    claim = f"{name}_keeps_the_meaning_of_{case.func.name}"
-    return _TEST.format(
+    guilty = "native_code" if failure.is_of_code else failure.name
+    claim = f"{guilty}_keeps_the_meaning_of_{case.func.name}"
+    name = re.sub(r"\W+", "_", claim, flags=re.ASCII).lower()[:80]
+    more = "from irkit.schedule import ScheduleTrace\n" if case.schedule.steps else ""
+    more += "from irkit.transform import apply_here\n" * modifies
+    last = ""
+    if seeded:
+        names.append("hash_seed_differences")
+        more += "from irkit.transform import load_pass\n"
+        passes = "".join(f"    load_pass({p.path!r}, {dict(p.options)!r}),\n" for p in seeded)
+        more += f"\nPASSES = (\n{passes})"
+        last = _WITH_HASH_SEEDS.format(name=name, steps=steps.format(apply=""), seeds=HASH_SEEDS)
+        if case.schedule.steps:
+            last = last.replace("    steps = ", f"{_SCHEDULE}    steps = ")
+    text = _TEST.format(
         title=textwrap.fill(title, WIDTH),
         imports=imports,
-        names=", ".join(names),
-        more="from irkit.schedule import ScheduleTrace\n" * bool(case.schedule.steps)
-        + "from irkit.transform import apply_here\n" * modifies,
+        names=", ".join(sorted(names, key=str.lower)),
+        more=more,
         schedule=_schedule_text(case.schedule),
         body=body,
         function=quoted(script(case.func)),
         pipeline=json.dumps(pipeline_text(case.pipeline, known)),
         inputs=_inputs_text(inputs, inline),
-        name=re.sub(r"\W+", "_", claim, flags=re.ASCII).lower()[:80],
+        name=name,
     )
+    return text + last
+
+
+def seeded_passes(case: FailingCase, known: Registry) -> list[AnyPass]:
+    """Return the passes of a case, but for ``known`` ones, whose results depend on the hash seed of
+    the process; none if no other process can run them."""
+    own = {p.name: p for _, p in case.pipeline.placed if p.name not in known}
+    found: dict[str, AnyPass] = {}
+    with suppress(IRKitError):
+        steps = [(own[step.name], step.before) for step in case.steps() if step.name in own]
+        for seed in HASH_SEEDS if steps else ():
+            differences = hash_seed_differences([(p, [ir]) for p, ir in steps], seed)
+            found |= {p.name: p for (p, _), apart in zip(steps, differences, strict=True) if apart}
+    return list(found.values())
 
 
 def pipeline_text(pipeline: Pipeline, known: Registry) -> str:
@@ -166,13 +211,26 @@ def _number(value: float) -> str:
 
 
 def write_case(
-    folder: Path, case: FailingCase, failure: Failure, known: Registry, limits: Limits = _NO_LIMITS
+    folder: Path,
+    case: FailingCase,
+    failure: Failure,
+    known: Registry,
+    limits: Limits = _NO_LIMITS,
+    *,
+    seeded: Sequence[AnyPass] = (),
 ) -> Path:
-    """Write a case into a folder, all files or none, and return the path of its test."""
+    """Write a case into a folder, all files or none, and return the path of its test; the options
+    are those of :func:`regression_test`."""
     texts = {
         "reduced.irs": script(case.func),
         "pipeline.txt": pipeline_text(case.pipeline, known) + "\n",
-        "test_reduced.py": regression_test(case, failure, known, limits),
+        "test_reduced.py": regression_test(
+            case,
+            failure,
+            known,
+            limits,
+            seeded=seeded,
+        ),
     }
     if case.schedule.steps:
         texts[SCHEDULE_FILE] = case.schedule.as_json()

@@ -87,7 +87,9 @@ def _basis(verdict: Verdict) -> str:
     some = f"proved for {verdict.sizes}" if verdict.sizes else ""
     what = "not for all values" if some else "not proved"
     missing = f"{what}: {verdict.unproved}" if verdict.unproved else ""
-    return "; ".join(filter(None, (some, basis, verdict.unused, missing, verdict.order)))
+    trust = "" if verdict.trust is None else str(verdict.trust)
+    parts = (trust, some, basis, verdict.unused, missing, verdict.order)
+    return "; ".join(filter(None, parts))
 
 
 def _first_wrong(verdict: Verdict) -> str:

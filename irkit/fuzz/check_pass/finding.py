@@ -5,6 +5,7 @@ import json
 import os
 import re
 import textwrap
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -118,7 +119,8 @@ def save_finding(
             _reduced(position, found, seconds) if found.violation.contract in _REDUCIBLE else None
         )
         if made is not None:
-            files = _with_case(files, *made)
+            seeded = [position.p] if "hash seed" in found.violation.message else []
+            files = _with_case(files, *made, seeded)
         elif found.before is not None and found.violation.contract != "body":
             files = _with_contract(files, position.p, found, title, idempotent)
     except IRKitError as error:
@@ -153,8 +155,10 @@ def _reduced(
     return case, again
 
 
-def _with_case(files: FindingFiles, case: FailingCase, failure: Failure) -> FindingFiles:
-    written = write_case(files.folder, case, failure, installed_passes())
+def _with_case(
+    files: FindingFiles, case: FailingCase, failure: Failure, seeded: Sequence[AnyPass]
+) -> FindingFiles:
+    written = write_case(files.folder, case, failure, installed_passes(), seeded=seeded)
     # Many such files can lie in one tree, and pytest wants different names.
     test = written.replace(written.with_name(f"test_{files.folder.name}.py"))
     said = re.split(r": (?:differs|failed): ", failure.text, maxsplit=1)[-1]

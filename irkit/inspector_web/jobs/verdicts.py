@@ -30,6 +30,7 @@ from irkit.inspector_web.record.absent_constants import fill_constants
 from irkit.inspector_web.record.progress import report_progress
 from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.passes import BUILTIN
 from irkit.processes import Child
 from irkit.proof import has_z3
 from irkit.transform import Step, Trace
@@ -111,7 +112,7 @@ def check_steps(
     """Check steps of a trace, by number; all steps if ``steps`` is None."""
     began = time.monotonic()
     chosen = list(trace) if steps is None else [trace[at] for at in sorted(set(steps))]
-    checks = _Checks(careful, began + seconds, sum(step.changed for step in chosen))
+    checks = _Checks(careful, began + seconds, chosen)
     found = [_unchanged(step) for step in chosen if not step.changed]
     found += checks.of([step for step in chosen if step.changed])
     found.sort(key=lambda each: each.step)
@@ -121,13 +122,14 @@ def check_steps(
 class _Checks:
     """Checker of steps, several functions at once: other processes compile and run them."""
 
-    def __init__(self, careful: bool, until: float, total: int) -> None:
-        careful_options = msgspec.structs.replace(CAREFUL, prove=has_z3())
+    def __init__(self, careful: bool, until: float, steps: Sequence[Step]) -> None:
+        own = frozenset(step.name for step in steps) - {p.name for p in BUILTIN}
+        careful_options = msgspec.structs.replace(CAREFUL, prove=has_z3(), trust_in=own)
         self.options = careful_options if careful else QUICK
         # The interpreter keeps Python itself busy, so a second thread would only wait.
         self.at_once = 1 if careful else min(AT_ONCE, os.cpu_count() or 1)
         self.until = until
-        self.done, self.total = 0, total
+        self.done, self.total = 0, sum(step.changed for step in steps)
         self.workers: SimpleQueue[NativeWorker] = SimpleQueue()
 
     def of(self, steps: Sequence[Step]) -> list[StepVerdict]:
@@ -232,6 +234,8 @@ def _text(verdict: Verdict, status: VerdictStatus, samples: int) -> str:
         unused = f", and {verdict.unused}" if verdict.unused else ""
         tried = f"{_sets(verdict, samples)}{unused}"
         text = f"Every output has the same bits before and after, on {tried}."
+        if verdict.trust is not None:
+            text += f" A check of the check: {verdict.trust}."
         return f"{text} Can iterations meet? {verdict.order}." if verdict.order else text
     if status == "close":
         return (

@@ -10,7 +10,7 @@ from irkit.fuzz import PassRefuted, Picks, check_pass
 from irkit.fuzz.check_pass.tally import CheckTally
 from irkit.transform import AnyPass
 from tests.draws import sampled
-from tests.fuzz.check_pass import bad_passes, right_passes, right_rules
+from tests.fuzz.check_pass import bad_passes, published_bugs, right_passes, right_rules
 
 FEW_RIGHT = (
     (right_rules.factor_out, 0),
@@ -141,3 +141,27 @@ def test_when_time_is_over_one_program_that_was_changed_is_enough(tmp_path: Path
     said, _ = tried(right_rules.use_shifts, 0, tmp_path, **how)
     assert "this tested nothing: 'use-shifts' changed 0 of " in said
     assert "stopped after" in said
+
+
+@pytest.mark.parametrize(
+    ("p", "phase"), sampled(published_bugs.WRONG, every=9, first=2), ids=lambda each: str(each)
+)
+def test_a_published_kind_of_miscompile_is_found(p: AnyPass, phase: int, tmp_path: Path) -> None:
+    assert found(p, phase, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("p", "phase"), published_bugs.WRONG, ids=str)
+def test_published_kinds_of_miscompiles_are_found_by_nine_seeds_of_ten(
+    p: AnyPass, phase: int, tmp_path: Path
+) -> None:
+    said = [tried(p, phase, tmp_path / str(seed), seed=seed, examples=100)[0] for seed in range(10)]
+    assert sum(bool(each) and "tested nothing" not in each for each in said) >= 9
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("p", "phase"), published_bugs.RIGHT, ids=str)
+def test_their_right_twins_pass(p: AnyPass, phase: int, tmp_path: Path) -> None:
+    for seed in range(10):
+        said, _ = tried(p, phase, tmp_path, seed=seed, examples=100, fires=0)
+        assert said == "", f"seed {seed}"

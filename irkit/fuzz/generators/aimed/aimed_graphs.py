@@ -117,28 +117,33 @@ class _Instance:
 
     def _known(self, pattern: ValuePattern) -> GraphTensor:
         g = self.g
+        made = known_number(g, self.last)
         for at in range(_VALUES):
-            made = known_number(g, self.last)
             if at > 2:
                 made = g.constant(g.numbers(list(self.last.sizes), str(self.last.dtype)), 3)
             bind = next(each for each in g.builder.bindings if each.var is made.value)
             if _holds(pattern.where, np.asarray(getattr(bind.step, "data").array)):
                 return made
+            made = known_number(g, self.last)
         return made
 
     def _any(self, pattern: ValuePattern) -> GraphTensor:
-        g = self.g
         if not self.is_used and _holds(pattern.where, self.over.value):
             self.is_used = True
             return self.over
+        made = self._beside()
         for _ in range(_VALUES):
-            with g.among([self.last]):
-                made = g.like(self.last)
-            if g.picks.one_in(6):
-                made = start(g)
             if _holds(pattern.where, made.value):
-                return made
+                break
+            made = self._beside()
         return made
+
+    def _beside(self) -> GraphTensor:
+        """Make a value of the type of the last one, or sometimes of any."""
+        if self.g.picks.one_in(6):
+            return start(self.g)
+        with self.g.among([self.last]):
+            return self.g.like(self.last)
 
 
 def _holds(where: Callable[[Any], bool] | None, subject: Any) -> bool:

@@ -6,22 +6,18 @@ theme fixes the shape of a nest, and all else is drawn: extents, types, distance
 loops, values. Buffers are larger than the loops need, so that no access needs a guard.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from irkit.core import free_symbols, fresh
+from irkit.fuzz.generators.loops.nest_values import BESIDE, REACH, ZERO, NestValues, Place
 from irkit.fuzz.generators.loops.value_idioms import value_idiom
 from irkit.fuzz.picks import Picks
 from irkit.ir import (
-    F32,
-    F64,
-    I32,
     I64,
     Allocate,
     Buffer,
     Const,
-    DType,
     Expr,
-    For,
     If,
     Let,
     PrimFunc,
@@ -29,27 +25,12 @@ from irkit.ir import (
     Store,
     Var,
     as_int,
-    cast,
     const,
-    eq,
-    ge,
-    le,
     logical_not,
-    lt,
     maximum,
     minimum,
-    ne,
     seq,
 )
-
-_DTYPES: tuple[DType, ...] = (F32, I32, F32, I64, F64)
-_EXTENTS = (4, 2, 3, 6, 4, 8, 5)
-_ZERO = Const(0, I64)
-_REACH = 2
-"""How many elements before and after those of the loops each dimension has."""
-_BESIDE = ((-1, 1), (1, -1), (-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (1, 1), (-2, 1), (0, 0))
-
-Place = tuple[Expr, ...]
 
 
 def dependence_nest(picks: Picks, theme: str = "") -> PrimFunc:
@@ -62,123 +43,8 @@ def dependence_nest(picks: Picks, theme: str = "") -> PrimFunc:
     return PrimFunc("f", tuple(param for param in maker.params if param in used), seq(*made))
 
 
-class _NestMaker:
-    """Maker of nests over matrices A and B, rows R, S and T, a cube Q, columns of any length, and
-    scalars."""
-
-    def __init__(self, picks: Picks) -> None:
-        self.picks = picks
-        self.dtype = picks.pick(_DTYPES)
-        self.extent = picks.pick(_EXTENTS)
-        self.square = picks.below(2) == 0
-        self.columns = self.extent if self.square else picks.pick(_EXTENTS)
-        full, wide = (Const(n + 2 * _REACH, I64) for n in (self.extent, self.columns))
-        self.matrices = [Buffer(name, (full, wide), self.dtype) for name in "AB"]
-        self.rows = [Buffer(name, (wide,), self.dtype) for name in "RST"]
-        self.cube = Buffer("Q", (full, wide, full), self.dtype)
-        self.any_length = Var("n")
-        self.lines = [Buffer(name, (self.any_length,), self.dtype) for name in "LM"]
-        self.places = Buffer("P", (wide,), I64)
-        self.scalar, self.factor = Var("x", I64), Var("y", self.dtype)
-        buffers = (*self.matrices, *self.rows, self.cube, *self.lines, self.places)
-        self.params: tuple[Buffer | Var, ...] = (*buffers, self.scalar, self.factor)
-
-    # Loops.
-
-    def var(self, name: str, begin: int = -1) -> tuple[Var, int]:
-        """Return a variable, and where its loop begins: what it can read before that is as much."""
-        begins = (0, 1, 0, 2)
-        return Var(name), self.picks.pick(begins) if begin < 0 else begin
-
-    def loop(self, var: Var, begin: Expr | int, end: Expr | int, body: Stmt) -> For:
-        bounds = [Const(each, I64) if isinstance(each, int) else each for each in (begin, end)]
-        return For(var, bounds[0], bounds[1], body, "serial")
-
-    def end(self, begin: int, extent: int) -> Expr:
-        """Return where a loop ends; sometimes an argument decides."""
-        whole = Const(begin + extent, I64)
-        return minimum(self.scalar, whole) if self.picks.one_in(6) else whole
-
-    def nest(self, body: Stmt, *loops: tuple[Var, int, int]) -> For:
-        """Put loops around a statement, given from outside with where they begin and how often
-        they run; in any order."""
-        order = list(loops)
-        if self.picks.below(2):
-            order.reverse()
-        for var, begin, extent in reversed(order):
-            body = self.loop(var, begin, self.end(begin, extent), body)
-        assert isinstance(body, For)
-        return body
-
-    # Places and values.
-
-    def beside(self, place: Place, begins: Sequence[int], apart: Sequence[int]) -> Place:
-        """Return the element at a distance, or nearer where the buffer ends."""
-        found = list[Expr]()
-        for index, begin, by in zip(place, begins, apart, strict=True):
-            by = max(-begin, min(by, 2 * _REACH - begin))
-            found.append(index + by if by > 0 else index - -by if by < 0 else index)
-        return tuple(found)
-
-    def apart(self, place: Place, begins: Sequence[int], by: Sequence[int]) -> tuple[Place, Place]:
-        """Return two elements at a distance, of which the first is the given one if the other is
-        inside of the buffer then."""
-        moved = [max(0, -begin - step) for begin, step in zip(begins, by, strict=True)]
-        here = self.beside(place, begins, moved)
-        return here, self.beside(place, begins, [a + b for a, b in zip(moved, by, strict=True)])
-
-    def distance(self, rank: int) -> tuple[int, ...]:
-        if rank == 2:
-            return self.picks.pick(_BESIDE)
-        return tuple(self.picks.between(-_REACH, _REACH) for _ in range(rank))
-
-    def value(self, *reads: Expr, depth: int = 1) -> Expr:
-        """Combine some values, so that their order and number matter."""
-        made = reads[0]
-        for read in (*reads[1:], *[self.leaf()] * (depth > 0 and self.picks.one_in(3))):
-            made = self.joined(made, read)
-        if len(reads) == 1:
-            form = self.picks.below(4)
-            made = (made + const(1, self.dtype), made * const(2, self.dtype), made, -made)[form]
-        return made
-
-    def joined(self, a: Expr, b: Expr) -> Expr:
-        form = self.picks.below(6)
-        if form > 3:
-            return value_idiom(self.picks, a, b, self.factor)
-        return (a + b, a - b, a * const(2, self.dtype) + b, b + b - a)[form]
-
-    def leaf(self) -> Expr:
-        form = self.picks.below(3)
-        return (const(self.picks.between(-3, 5), self.dtype), self.factor, self.rows[2][0])[form]
-
-    def of(self, index: Expr) -> Expr:
-        """Return a loop variable as a value."""
-        return cast(index, self.dtype)
-
-    def condition(self, index: Expr, data: Expr) -> Expr:
-        form = self.picks.below(7)
-        limit = const(self.picks.between(-1, 3), self.dtype)
-        whole = Const(self.picks.between(0, 3), I64)
-        return (
-            lambda: lt(data, limit),
-            lambda: lt(whole, self.scalar),
-            lambda: eq(index % 2, 0),
-            lambda: ge(data, self.factor),
-            lambda: lt(index, self.scalar),
-            lambda: ne(data, limit),
-            lambda: logical_not(le(data, limit)),
-        )[form]()
-
-    def matrix_nest(self) -> tuple[list[tuple[Var, int, int]], Place, list[int]]:
-        (i, low), (j, left) = self.var("i"), self.var("j")
-        return [(i, low, self.extent), (j, left, self.columns)], (i, j), [low, left]
-
-    def row_loop(self, name: str = "i") -> tuple[tuple[Var, int, int], Place, list[int]]:
-        i, low = self.var(name)
-        return (i, low, self.columns), (i,), [low]
-
-    # Themes.
+class _NestMaker(NestValues):
+    """Maker of nests, by themes."""
 
     def carried(self) -> Stmt:
         """A perfect nest whose iterations read others' elements of the same matrix."""
@@ -204,7 +70,7 @@ class _NestMaker:
         if self.picks.one_in(3):
             loops, place, begins = self.matrix_nest()
             a = self.matrices[0]
-            here, near = self.apart(place, begins, self.picks.pick(_BESIDE[:-1]))
+            here, near = self.apart(place, begins, self.picks.pick(BESIDE[:-1]))
             return self.nest(Store(a, here, a[near]), *loops)
         loop, place, begins = self.row_loop()
         r = self.rows[0]
@@ -317,8 +183,8 @@ class _NestMaker:
             store = Store(a, here, self.value(a[last], a[here]))
         if form == 2:
             target = self.matrices[1]
-            start = Store(target, (i, _ZERO), const(0, self.dtype))
-            add = Store(target, (i, _ZERO), self.value(target[i, _ZERO], a[i, j]))
+            start = Store(target, (i, ZERO), const(0, self.dtype))
+            add = Store(target, (i, ZERO), self.value(target[i, ZERO], a[i, j]))
             var, begin, extent = loops[1]
             inner = self.loop(var, begin, self.end(begin, extent), add)
             outer, low, count = loops[0]
@@ -400,7 +266,7 @@ class _NestMaker:
             begin = Const(self.picks.below(2), I64)
             body: Stmt = seq(store)
             if self.picks.below(2):
-                body = seq(store, Store(r, (_ZERO,), self.value(r[0], line[i])))
+                body = seq(store, Store(r, (ZERO,), self.value(r[0], line[i])))
             return self.loop(i, begin, self.any_length, body)
         store = Store(r, (i,), self.value(r[i], self.rows[1][i]))
         begin, end = {
@@ -433,16 +299,16 @@ class _NestMaker:
         """Memory of its own, in or around a loop, filled and read in another order."""
         loop, (i,), begins = self.row_loop()
         r, s = self.rows[0], self.rows[1]
-        (k, low), size = self.var("k", 0), Const(self.columns + 2 * _REACH, I64)
+        (k, low), size = self.var("k", 0), Const(self.columns + 2 * REACH, I64)
         if self.picks.below(2):
             own = Buffer("W", (Const(1, I64),), self.dtype)
-            first = Store(own, (_ZERO,), self.value(r[i], s[i]))
-            more = Store(own, (_ZERO,), self.value(own[0], r[self.beside((i,), begins, (1,))]))
+            first = Store(own, (ZERO,), self.value(r[i], s[i]))
+            more = Store(own, (ZERO,), self.value(own[0], r[self.beside((i,), begins, (1,))]))
             last = Store(r, (i,), self.value(own[0], s[i]))
             body: Stmt = seq(first, more, last) if self.picks.below(2) else seq(first, last)
             if self.picks.below(2):
                 return self.nest(Allocate(own, body), loop)
-            start = Store(own, (_ZERO,), const(0, self.dtype))
+            start = Store(own, (ZERO,), const(0, self.dtype))
             return Allocate(own, seq(start, self.nest(seq(more, last), loop)))
         own = Buffer("W", (size,), self.dtype)
         fill = self.loop(k, low, size, Store(own, (k,), self.value(r[k], s[k])))

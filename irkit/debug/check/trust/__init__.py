@@ -1,0 +1,4 @@
+"""A number of trust: how many small changes to the result of a step its check would notice.
+
+Reading order: mutants, with_trust.
+"""
