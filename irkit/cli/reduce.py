@@ -127,8 +127,8 @@ def reduce_(
     schedule = chosen.schedule_trace()
     if schedule.steps and len(runs) > 1:
         raise click.UsageError("say which --function the schedule is for: there are several")
-    with guard.running(note_not_isolated) as running:
-        apply = with_untouched_input(running)
+    with guard.running(note_not_isolated) as run_pass:
+        apply = with_untouched_input(run_pass)
         limits = Limits(pass_timeout)
         if not runs:
             found = _guilty_step(program, chosen, apply)

@@ -219,7 +219,11 @@ def _is_approximated(node: Call) -> bool:
 
 
 def _has_bits_of_floats(func: PrimFunc) -> bool:
-    return any_node(func, Reinterpret, lambda node: node.value.dtype.is_float)
+    return any_node(func, Reinterpret, _has_float_bits)
+
+
+def _has_float_bits(node: Reinterpret) -> bool:
+    return node.value.dtype.is_float
 
 
 def _with_one_nan(node: Reinterpret) -> Expr | None:

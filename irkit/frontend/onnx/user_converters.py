@@ -112,7 +112,7 @@ class UserConverter(msgspec.Struct, frozen=True):
         )
 
 
-def _place(error: Exception, file: str) -> str:
+def _place(error: BaseException, file: str) -> str:
     """Return the line of a file in which an exception was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == file]

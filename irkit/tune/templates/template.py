@@ -163,7 +163,7 @@ def _written(where: str, made: object) -> PrimFunc:
     raise IRKitError(f"{where} returned a {type(made).__name__}; expected tensors or loops")
 
 
-def _last_line(error: Exception, path: str) -> int:
+def _last_line(error: BaseException, path: str) -> int:
     """Return the last line of a file that an exception came through."""
     lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__)
              if os.path.abspath(frame.filename) == path]  # fmt: skip

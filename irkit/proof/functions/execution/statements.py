@@ -240,7 +240,7 @@ class Statements:
             with state.under(state.terms.inverse(test)):
                 for value in values:
                     value()  # What a failure says is free, but what it reads must be in bounds.
-            state.events.append(_identity(failed))
+            state.events.append(("assertion", _identity(failed)))
 
         return run
 
