@@ -207,7 +207,7 @@ class _Finder:
             self._variables = {
                 var: _leaf(var, least=0 if var in shapes else None)
                 for var in (*scalars, *shapes)
-                if not var.dtype.is_float
+                if not var.dtype.is_float and var.dtype.lanes == 1
             }
 
     @deep_recursion

@@ -8,9 +8,9 @@ import numpy as np
 import onnx
 import pytest
 from click.testing import CliRunner, Result
-from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
 from irkit.cli.verbs import irkit
+from irkit.codegen.wrapping_loops import without_cure
 from irkit.core import IRKitError
 from irkit.ir import parse
 from irkit.phases import trace as irkit_trace

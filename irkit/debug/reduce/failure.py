@@ -235,7 +235,7 @@ def _steps(stmt: Stmt) -> float:
     """Return about how many stores run; loops of unknown length count as one iteration."""
     if isinstance(stmt, Store):
         return 1.0
-    below = sum(_steps(child) for child in children(stmt) if isinstance(child, Stmt))
+    below = sum([_steps(child) for child in children(stmt) if isinstance(child, Stmt)])
     if not isinstance(stmt, For):
         return below
     begin, end = as_int(stmt.begin), as_int(stmt.end)

@@ -157,7 +157,9 @@ class ExprReader:
         met = list[ExprLike]()
         for node, expr in read:
             number = None if node is None else bare_number(node)
-            if number is not None:
+            if isinstance(number, bool):
+                met.append(expr)
+            elif number is not None:
                 met.append(number)
             elif node is not None and like is not None and is_bare(node):
                 met.append(retyped(expr, like))

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
+from irkit.codegen.wrapping_loops import without_cure
 from irkit.core import rewrite
 from irkit.debug import CheckOptions, Verdict, bisect, check, verdicts
 from irkit.debug.check import check as check_module, code_check, code_trial
@@ -13,7 +13,7 @@ from irkit.debug.execution.native_worker import GuardedFunction
 from irkit.ir import F32, I32, LOOP_LEVEL, Call, For, Mul, PrimFunc, Store, const, parse
 from irkit.phases import DEFAULT
 from irkit.transform import Phase, Pipeline, define_pass
-from tests.codegen.llvm.statements.test_wrapping_loops import INDICES, family, program, wrong
+from tests.codegen.test_wrapping_loops import INDICES, family, program, wrong
 from tests.draws import sampled
 from tests.passes.loop.kernels import KERNELS, kernel
 

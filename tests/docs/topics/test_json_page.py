@@ -106,6 +106,7 @@ def outputs(
         ("diff", "a.trace", "a.trace", "--step", "0", "--step", "5", "--json"),
         ("diff", "b.trace", "a.trace", "--json", "--brief"),
         ("check", "k.irs", *WRONG, "--json"),
+        ("check", "k.irs", "--stop-after", "1", "--trust", "--json"),
         ("check", "k.irs", "--stop-after", "1", "--bounds", "--races", "--json"),
         ("bisect", "k.irs", *WRONG, "--json"),
         ("bisect", "k.irs", "--stop-after", "1", "--json"),
@@ -126,11 +127,11 @@ def test_what_the_verbs_print_is_what_the_page_says(outputs: list[tuple[str, Any
         assert problems(made, verb.capitalize(), objects, seen) == []
     required = {f"{each}.{name}" for each in objects for name in objects[each] if "?" not in name}
     assert required - seen == set()
-    check, bisect = outputs[4][1], outputs[6][1]
+    check, bisect = outputs[4][1], outputs[7][1]
     assert check["ok"] is False
     assert bisect["verdict"]["name"] == "shorten"
     assert bisect["rewrites"]
-    assert outputs[7][1]["verdict"] is None
+    assert outputs[8][1]["verdict"] is None
     assert set(dict(outputs)) <= set(VERBS)
 
 

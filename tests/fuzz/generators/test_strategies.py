@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, find, given, settings, strategies as st
 import irkit.fuzz
 from irkit.core import IRKitError, count_nodes, walk
 from irkit.fuzz import (
-    KINDS,
     Sample,
     draw_sample,
     graphs,
@@ -39,7 +38,7 @@ STRATEGIES: dict[str, Callable[[], st.SearchStrategy[Sample]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STRATEGIES)
 def test_a_strategy_draws_its_kind(kind: str) -> None:
     @FEW
     @given(STRATEGIES[kind]())

@@ -5,8 +5,8 @@ import math
 
 import msgspec
 import pytest
-from irkit.codegen.llvm.statements.wrapping_loops import without_cure
 
+from irkit.codegen.wrapping_loops import without_cure
 from irkit.inspector_web.jobs import verdicts
 from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.inspector_web.jobs.verdicts import check_steps
