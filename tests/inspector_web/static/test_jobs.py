@@ -84,7 +84,7 @@ def test_one_pass_is_checked_by_a_key_and_then_more_carefully(watch: Watch, serv
     expect(page.locator("#verdict")).to_contain_text("same bits before and after, on 2 sets")
     page.click("#check-careful")
     expect(page.locator("#verdict")).to_contain_text("on 4 sets of inputs")
-    expect(page.locator("#verdict")).to_contain_text("Run as")
+    expect(page.locator("#verdict")).to_contain_text("Run asinterpreter")
     expect(page.locator("#check-careful")).to_have_count(0)
 
 

@@ -107,25 +107,6 @@ _TAKEN = (
 )
 
 
-def permitted_to_either(
-    func: PrimFunc, number: int, expected: OutcomeCache, found: OutcomeCache
-) -> list[Array]:
-    """Return what one target makes of a function, with those elements of what another one makes
-    that are equal with some choice of zeros: between targets either side may have either zero."""
-    choices = list(_alike(func, _count_of_extrema(func)))
-    own = found.outcome(func, number).arrays
-    result = [array.copy() for array in expected.outcome(func, number).arrays]
-    ones, others = (
-        [runs.outcome(func, number).arrays, *(_arrays_of(each, runs, number) for each in choices)]
-        for runs in (expected, found)
-    )
-    for one, other in product(filter(None, ones), filter(None, others)):
-        for array, a, b, mine in zip(result, one, other, own, strict=True):
-            same = _same(a, b)
-            array[same] = mine[same]
-    return result
-
-
 def _mixed(func: PrimFunc, places: int) -> Iterator[PrimFunc]:
     mixed = (
         dict(zip(chosen, zeros, strict=True))
