@@ -236,9 +236,10 @@ def define_pass(
     with a type and a default. A pass keeps each fact that it does not break. The rewrites of an
     ``atomic`` pass depend on each other, so they are disabled all or none. An ``idempotent`` pass
     leaves its own result alone, which contract checks verify. A pass that ``changes_rounding``
-    declares that its floats may be rounded otherwise, within the bound of ``docs/semantics.md``.
-    A pass fails that returns more than ``most_nodes`` nodes, and more than it was given: one that
-    copies code can so end a compilation that would take minutes. 0 stands for no limit.
+    declares that its floats may be rounded otherwise, within the bound of
+    ``docs/legal-changes.md``. A pass fails that returns more than ``most_nodes`` nodes, and more
+    than it was given: one that copies code can so end a compilation that would take minutes. 0
+    stands for no limit.
     """
 
     def define(function: Callable[..., Any]) -> AnyPass:

@@ -10,14 +10,12 @@ from tests.docs.pages import ROOT, blocks_of
 
 PAGE = ROOT / "docs" / "architecture.md"
 TEXT = PAGE.read_text()
-LONGER = {"semantics.md": 20_000}
-"""Bytes of pages that may be longer: the law that all else refers to stands on one page."""
 
 
 def test_pages_are_short() -> None:
     assert len(PAGE.read_bytes()) <= 12_000
     for page in (ROOT / "docs").glob("*.md"):
-        assert len(page.read_bytes()) <= LONGER.get(page.name, 16_000), page.name
+        assert len(page.read_bytes()) <= 16_000, page.name
 
 
 def test_the_function_goes_the_way_that_the_page_shows() -> None:

@@ -1,4 +1,4 @@
-"""Tensor cores on a CUDA device, against sums in f64 and the bound of docs/semantics.md."""
+"""Tensor cores on a CUDA device, against sums in f64 and the bound of docs/legal-changes.md."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Check of a trace: does the program still mean the same after every step?
 
 Each function is run before and after each step that changed it, on inputs that are given or made up
-for it. ``docs/semantics.md`` and ``precision`` define what may differ, and by how much.
+for it. ``docs/legal-changes.md`` and ``precision`` define what may differ, and by how much.
 """
 
 import time

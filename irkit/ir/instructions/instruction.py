@@ -44,7 +44,7 @@ class Instruction(msgspec.Struct, frozen=True, eq=False):
     ``threads`` execute it together, those of a warp: each of them holds an equal part of the lanes
     of each operand and of the result, the first of them the first part. ``llvm`` and ``c`` are then
     what one of them does with its parts. Sums may be in any order and precision of the device,
-    within the bound of docs/semantics.md.
+    within the bound of docs/legal-changes.md.
 
     ``scopes`` are the memory scopes that it wants its operands to be loaded from and its result to
     be stored in, one name for each parameter of the meaning, with an empty one for any; without

@@ -1,4 +1,4 @@
-"""The values that a function may compute: the law of ``docs/semantics.md`` for passes.
+"""The values that a function may compute: the law of ``docs/legal-changes.md`` for passes.
 
 A function may compute what the interpreter computes. Where a ``min`` or ``max`` of floats has zeros
 of different sign, it may give either one. Nothing else differs: contraction, the units of functions

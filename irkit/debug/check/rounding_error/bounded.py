@@ -7,7 +7,7 @@ import numpy as np
 from irkit.ir import F64, Const, DType, Expr, call, const, eq, le, lt, select
 
 ULPS = 16
-"""Error of a function of the C library that a pass may make; see docs/semantics.md."""
+"""Error of a function of the C library that a pass may make; see docs/legal-changes.md."""
 UNIT = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f64": 2.0**-52}
 """Largest relative error of a rounding. That of f64 is doubled, as f64 itself computes it."""
 TINIEST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
