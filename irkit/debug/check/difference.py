@@ -55,22 +55,39 @@ def compare(
 ) -> Difference:
     """Return the difference of two arrays; ``allowed`` bounds the absolute error of each element.
 
-    An element that is not finite on either side must be the same on both.
+    An element that is not finite on either side must be the same on both. Where
+    ``zeros_have_signs``, zeros of different sign differ unless the error may be above 0.
     """
+    wrong = beyond(expected, found, allowed, zeros_have_signs=zeros_have_signs)
     if not is_float(expected):
         apart = np.abs(expected.astype(object) - found.astype(object)).astype(np.float64)
-        wrong = expected != found if allowed is None else apart > allowed
-        return _summary(expected, found, np.asarray(wrong), apart, apart)
+        return _summary(expected, found, wrong, apart, apart)
     same = same_bits(expected, found)
     with np.errstate(all="ignore"):
         wide, other = expected.astype(np.float64), found.astype(np.float64)
         finite = np.isfinite(wide) & np.isfinite(other)
         apart = np.where(same, 0.0, np.where(finite, np.abs(wide - other), np.inf))
         ulps = np.where(same, 0.0, np.where(finite, _steps_between(expected, found), np.inf))
-        fine = finite & (apart <= (0.0 if allowed is None else allowed))
+    return _summary(expected, found, wrong, apart, ulps)
+
+
+def beyond(
+    expected: Array, found: Array, allowed: Array | None = None, *, zeros_have_signs: bool = True
+) -> Array:
+    """Return where two arrays differ by more than is allowed, as :func:`compare` does."""
+    if not is_float(expected):
+        if allowed is None:
+            return np.asarray(expected != found)
+        apart = np.abs(expected.astype(object) - found.astype(object)).astype(np.float64)
+        return np.asarray(apart > allowed)
+    limit = np.asarray(0.0 if allowed is None else allowed)
+    with np.errstate(all="ignore"):
+        wide, other = expected.astype(np.float64), found.astype(np.float64)
+        apart = np.abs(wide - other)
+        fine = np.isfinite(wide) & np.isfinite(other) & (apart <= limit)
         if zeros_have_signs:
-            fine &= apart > 0
-    return _summary(expected, found, ~(same | fine), apart, ulps)
+            fine &= (apart > 0) | (limit > 0)
+    return np.asarray(~(same_bits(expected, found) | fine))
 
 
 def _steps_between(expected: Array, found: Array) -> Array:

@@ -8,13 +8,14 @@ import numpy as np
 
 from irkit.core import IRKitError
 from irkit.debug.check.difference import Difference
+from irkit.debug.check.law.permitted_values import permitted_to_either
 from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.rounding_error.precision import Precision, native_limits
 from irkit.debug.check.subject import Subject
 from irkit.debug.execution.executors import InterpreterExecutor, NativeExecutor, exact
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.execution.native_worker import NativeWorker
-from irkit.debug.targets.error_limit import ErrorLimit, Limits, difference
+from irkit.debug.targets.error_limit import ErrorLimit, Limits, agree, difference
 from irkit.debug.targets.executor import TargetCall, TargetExecutor, TargetOutcome
 from irkit.debug.targets.first_line import first_line
 from irkit.debug.targets.target_verdict import TargetVerdict
@@ -25,8 +26,9 @@ class TargetComparison:
     """Comparison of functions on two targets, judged by the interpreter.
 
     With ``contract`` False nothing is fused or reordered, and results must have the same bits; else
-    they may differ by as much as the rounding of the function allows. ``reference`` tells which of
-    the two is right. ``worker`` runs what takes the interpreter too long.
+    they may differ by as much as the rounding of the function allows, and either side may have
+    either zero of a ``min`` or ``max``. ``reference`` tells which of the two is right. ``worker``
+    runs what takes the interpreter too long.
     """
 
     def __init__(
@@ -107,19 +109,45 @@ class TargetComparison:
         limits = self._limits(func, inputs, one.arrays)
         buffers = [param for param in func.params if isinstance(param, Buffer)]
         worst = Difference()
-        for buffer, a, b, limit in zip(buffers, one.arrays, two.arrays, limits, strict=True):
-            apart = difference(a, b, limit)
+        apart_by_array = self._differences(func, inputs, one.arrays, two.arrays, limits)
+        for buffer, apart in zip(buffers, apart_by_array, strict=True):
             if apart.at is not None:
                 line = first_line(
-                    func, inputs, self.first, self.second, self.reference, self._limits
+                    func, inputs, self.first, self.second, self.reference, self._differences
                 )
                 hint = "" if line is not None else _HIDDEN
                 return verdict(
                     "differs", hint, error=apart, buffer=buffer.name, line=line,
-                    right=self._right(known, one, two, limits),
+                    right=self._right(func, inputs, known, one, two, limits),
                 )  # fmt: skip
             worst = max(worst, apart, key=lambda each: each.abs)
         return verdict("rounds differently" if worst.ulp else "same", error=worst)
+
+    def _differences(
+        self,
+        func: PrimFunc,
+        inputs: InputSet,
+        one: Sequence[Array],
+        two: Sequence[Array],
+        limits: Limits | None = None,
+    ) -> list[Difference]:
+        """Return the difference of each array that two targets leave."""
+        known = self._limits(func, inputs, one) if limits is None else limits
+        apart = list(map(difference, one, two, known))
+        if all(each.at is None for each in apart):
+            return apart
+
+        def run(choice: PrimFunc) -> list[Array] | None:
+            return self._run(choice, inputs.copied())
+
+        def within(at: int, a: Array, b: Array) -> Array:
+            return agree(a, b, known[at])
+
+        both = permitted_to_either(func, run, one, two, within)
+        seen = [
+            np.where(same, a, b).astype(b.dtype) for same, a, b in zip(both, one, two, strict=True)
+        ]
+        return list(map(difference, one, seen, known))
 
     def _limits(self, func: PrimFunc, inputs: InputSet, own: Sequence[Array]) -> Limits:
         """Return how far each element of each array may differ; None where bits must agree."""
@@ -140,7 +168,13 @@ class TargetComparison:
         return None if outcome.error else list(outcome.arrays)
 
     def _right(
-        self, known: TargetOutcome, one: TargetOutcome, two: TargetOutcome, limits: Limits
+        self,
+        func: PrimFunc,
+        inputs: InputSet,
+        known: TargetOutcome,
+        one: TargetOutcome,
+        two: TargetOutcome,
+        limits: Limits,
     ) -> str:
         """Return the name of the target that gives what the interpreter gives, if only one does."""
         if known.end != "ran":
@@ -149,8 +183,8 @@ class TargetComparison:
             name
             for name, outcome in ((self.first.name, one), (self.second.name, two))
             if all(
-                difference(a, b, limit).at is None
-                for a, b, limit in zip(known.arrays, outcome.arrays, limits, strict=True)
+                each.at is None
+                for each in self._differences(func, inputs, known.arrays, outcome.arrays, limits)
             )
         ]
         return agree[0] if len(agree) == 1 else ""

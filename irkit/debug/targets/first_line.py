@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from irkit.debug.check.difference import Difference
 from irkit.debug.execution.inputs import Array, InputSet
 from irkit.debug.report.line_table import NodeLines
-from irkit.debug.targets.error_limit import Limits, difference
 from irkit.debug.targets.executor import TargetCall, TargetExecutor
 from irkit.debug.targets.store_log import LogEntries, StoreLog, logged_dtype, with_store_log
 from irkit.debug.targets.target_verdict import LineDifference
 from irkit.ir import LOOP_LEVEL, PrimFunc, Store, listing
 
-LimitsOf = Callable[[PrimFunc, InputSet, Sequence[Array]], Limits]
+DifferencesOf = Callable[
+    [PrimFunc, InputSet, Sequence[Array], Sequence[Array]], Sequence[Difference]
+]
+"""The difference of each array that two targets leave."""
 ROOM = 1 << 16
 """Entries that one run logs."""
 _MOST_RUNS = 64
@@ -27,7 +30,7 @@ def first_line(
     first: TargetExecutor,
     second: TargetExecutor,
     reference: TargetExecutor,
-    limits: LimitsOf,
+    differences: DifferencesOf,
     *,
     room: int = ROOM,
 ) -> LineDifference | None:
@@ -42,8 +45,8 @@ def first_line(
             return None
         one, two = (log.entries(each.arrays) for each in outcomes)
         logged = InputSet(inputs.name, inputs.kind, tuple(args))
-        allowed = limits(log.func, logged, outcomes[0].arrays)[-len(log.logs) :]
-        at = _first_entry(log, one, two, allowed)
+        apart = differences(log.func, logged, outcomes[0].arrays, outcomes[1].arrays)
+        at = _first_entry(apart[-len(log.logs) : -2])
         if at is not None:
             known = reference.run([TargetCall(log.func, args)])[0]
             right = log.entries(known.arrays) if known.end == "ran" else None
@@ -55,15 +58,9 @@ def first_line(
     return None
 
 
-def _first_entry(log: StoreLog, one: LogEntries, two: LogEntries, allowed: Limits) -> int | None:
+def _first_entry(apart: Sequence[Difference]) -> int | None:
     """Return the first entry of which line, place or value differ."""
-    found = list[int]()
-    for buffer, limit in zip(log.logs[:-2], allowed, strict=False):
-        a, b = one.arrays[buffer.name], two.arrays[buffer.name]
-        apart = difference(a, b, limit)
-        if apart.at is not None:
-            found.append(apart.at[0])
-    return min(found, default=None)
+    return min((each.at[0] for each in apart if each.at is not None), default=None)
 
 
 def _described(

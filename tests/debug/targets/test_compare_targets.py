@@ -1,7 +1,7 @@
 """Two targets are compared, and the first line that differs is the one with the planted bug."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,15 @@ import irkit
 from irkit.codegen.c import expressions
 from irkit.core import IRKitError, Target, rewrite
 from irkit.debug import CheckOptions, NativeWorker, TargetVerdict
+from irkit.debug.check.difference import compare
+from irkit.debug.execution.inputs import InputSet
 from irkit.debug.targets import TargetCall, TargetComparison, compiled, inputs_of, target_executor
 from irkit.debug.targets.call_image import ALIGN, call_image
 from irkit.debug.targets.first_line import first_line
 from irkit.debug.targets.here import InterpretedTarget
 from irkit.debug.targets.store_log import with_store_log
 from irkit.fuzz import arguments
-from irkit.ir import Const, If, Max, Min, PrimFunc, interpret, parse
+from irkit.ir import Const, Expr, If, Load, Max, Min, PrimFunc, interpret, parse
 from irkit.phases import DEFAULT
 from tests.codegen.c.test_c_source import drawn
 from tests.draws import few_or_all
@@ -158,7 +160,7 @@ def test_a_long_run_is_logged_in_parts() -> None:
     wrong = of_constant(1.0, 2.0)
     line = first_line(
         func, inputs[0], reference, wrong, reference,
-        lambda _f, _i, own: [None] * len(own), room=1500,
+        lambda _f, _i, one, two: list(map(compare, one, two)), room=1500,
     )  # fmt: skip
     assert line is not None
     assert (line.entry, line.place) == (3777, 3777)
@@ -237,3 +239,80 @@ def test_what_cannot_run_is_refused_with_what_can(name: str, said: str) -> None:
 def test_what_is_missing_says_how_to_install_it() -> None:
     assert target_executor("c@no-such-cc").missing.endswith("apt install no-such-cc")
     assert "riscv" in target_executor("c@riscv64-linux-gnu-none").missing
+
+
+ZEROS = {
+    "max": "max(A[i], B[i])",
+    "min": "min(A[i], B[i])",
+    "seen": "f32(1.0) / max(A[i], B[i])",
+    "rounded": "max(A[i], B[i]) * f32(0.1) + B[i] * f32(0.0)",
+}
+"""Expressions whose zeros have either sign, by what two targets make of them."""
+SIGNED = np.array([0.0, -0.0, 0.0, -0.0], "f4"), np.array([-0.0, 0.0, 0.0, -0.0], "f4")
+
+
+def of_zeros(values: Iterable[str], first: Any, second: Any, *, contract: bool) -> TargetVerdict:
+    stored = [f"        C[{at}, i] = {value}\n" for at, value in enumerate(values)]
+    func = parse(
+        f"def f(A: f32[4], B: f32[4], C: f32[{len(stored)}, 4]):\n"
+        f"    for i in serial(0, 4):\n{''.join(stored)}"
+    )
+    worker = NativeWorker(60)
+    try:
+        compared = TargetComparison(
+            first, second, target_executor("interpreter"), worker, contract=contract,
+            max_steps=100_000,
+        )  # fmt: skip
+        args = *SIGNED, np.zeros((len(stored), 4), "f4")
+        return compared.verdict(DEFAULT.run(func), [InputSet("zeros", "given", args)])
+    finally:
+        worker.close()
+
+
+def turned(node: Min | Max) -> Min | Max:
+    """Take the other operand of two zeros."""
+    return node.replace(a=node.b, b=node.a)
+
+
+def with_other_zeros(func: PrimFunc) -> PrimFunc:
+    return rewrite(func, turned, on=(Min, Max))
+
+
+@pytest.mark.parametrize("value", ZEROS.values(), ids=ZEROS)
+def test_either_target_may_have_either_zero_of_a_min_or_max(value: str) -> None:
+    interpreter, other = target_executor("interpreter"), Changed(with_other_zeros)
+    for first, second in ((interpreter, other), (other, interpreter)):
+        found = of_zeros([value], first, second, contract=True)
+        assert found.status in ("same", "rounds differently"), str(found)
+
+
+def test_without_contraction_both_targets_have_the_second_zero() -> None:
+    interpreter, other = target_executor("interpreter"), Changed(with_other_zeros)
+    found = of_zeros([ZEROS["max"]], interpreter, other, contract=False)
+    assert (found.status, found.right) == ("differs", "interpreter")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["A[i] * f32(0.1)", "A[i] / f32(3.0)", "sin(A[i])", "max(A[i], f32(1.0)) * A[i]"],
+)
+def test_the_sign_of_another_zero_is_a_difference(value: str) -> None:
+    def negative(load: Load) -> Expr | None:
+        return -load if load.buffer.name == "A" else None
+
+    def negate(func: PrimFunc) -> PrimFunc:
+        return rewrite(func, negative, on=Load)
+
+    found = of_zeros([value], target_executor("interpreter"), Changed(negate), contract=True)
+    assert (found.status, found.right) == ("differs", "interpreter"), str(found)
+    assert found.line is not None
+
+
+@pytest.mark.parametrize("other", ["host", "c", "opencl"])
+@pytest.mark.parametrize("contract", [True, False])
+def test_targets_agree_on_minima_and_maxima_of_zeros(other: str, contract: bool) -> None:
+    executor = target_executor(other)
+    if executor.missing or (other == "c" and shutil.which("cc") is None):
+        pytest.skip(executor.missing or "no C compiler: apt install gcc")
+    found = of_zeros(ZEROS.values(), target_executor("interpreter"), executor, contract=contract)
+    assert found.status in ("same", "rounds differently"), str(found)

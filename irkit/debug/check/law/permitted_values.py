@@ -4,6 +4,7 @@ A function may compute what the interpreter computes. Where a ``min`` or ``max``
 of different sign, it may give either one. Nothing else differs: contraction, the units of functions
 and ``reassoc`` belong to code generation. So *after* a step is right if the interpreter's value of
 it is one that the function *before* may have. What only *after* may have is no value of *before*.
+Between two targets either side may have either zero.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -105,6 +106,33 @@ _TAKEN = (
     "min or max may give either zero, which decides a result here; before this step nothing had "
     "the choice, and this permission may only be taken"
 )
+
+
+def permitted_to_either(
+    func: PrimFunc,
+    run: Callable[[PrimFunc], Sequence[Array] | None],
+    one: Sequence[Array],
+    two: Sequence[Array],
+    agree: Callable[[int, Array, Array], Array],
+) -> list[Array]:
+    """Return, for each array of two targets, the elements in which both have a value of the
+    function, each with one choice of zeros or another.
+
+    ``run`` interprets a function, and returns None if it does not run. ``agree`` returns where two
+    arrays of a number hold the same value, up to rounding.
+    """
+    sides = one, two
+    known = [[np.zeros(array.shape, bool) for array in side] for side in sides]
+    for choice in (func, *ZeroChoices(func)):
+        made = run(choice)
+        if made is None:
+            continue
+        for permitted, side in zip(known, sides, strict=True):
+            for at, (value, array) in enumerate(zip(made, side, strict=True)):
+                permitted[at] |= agree(at, value, array)
+        if all(array.all() for permitted in known for array in permitted):
+            break
+    return [a & b for a, b in zip(*known, strict=True)]
 
 
 def _mixed(func: PrimFunc, places: int) -> Iterator[PrimFunc]:

@@ -242,6 +242,8 @@ class ErrorRules:
         error = (a.error + call("abs", value) * apart) / least + tiny * (1.0 + a.size)
         error = error + 2 * unit * size
         error = select(gt(least, 0.0), error, INF)
+        zero = a.is_zero & gt(least, NORMAL[str(dtype.element)])
+        error = select(zero, 0.0, error)  # 0 by a number is 0, and has its sign.
         error = bounded_by(maximum(size, 1.0 / least), error, dtype)
         return Bounded(value, size, a.rate, error)
 
@@ -317,6 +319,8 @@ class ErrorRules:
         if name in _WHOLE or name == "fmod":
             return Bounded(value, size, zero_like(value), apart)
         error = bounded_by(size, apart + ULPS * (tiny + 2 * unit * size), dtype)
+        zero = eq(size, 0.0) & eq(apart, 0.0)
+        error = select(zero, 0.0, error)  # A result that is 0 is exact.
         return Bounded(value, size, zero_like(value), error)
 
     def _spread(self, name: str, args: Sequence[Bounded], value: Expr) -> Expr:
