@@ -3,8 +3,8 @@
 Reading order: loads (which loads an expression performs), memory (buffers as one dimension), scope
 (what holds at a statement, and what symbols stand for on either side), lanes (vectorized loops),
 one_sided (what only one side has), loop_pieces (parts of a loop), lifetimes, windows and
-moved_allocations (memory elsewhere), attempts, compare; execution (both versions on symbolic
-memory); step.
+moved_allocations (memory elsewhere), unordered_loops (of another kind), attempts, compare;
+execution (both versions on symbolic memory); step.
 
 The same statements must run in the same order; their expressions are proved equal, by what holds
 there. Statements that only one side has are looked through if they have no effect of their own: a

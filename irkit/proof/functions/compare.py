@@ -30,13 +30,13 @@ from irkit.ir import (
     lt,
 )
 from irkit.ir.analysis import is_divided
-from irkit.ir.threads import independence
 from irkit.proof.functions.attempts import Attempts
 from irkit.proof.functions.loads import TooManyLoads, as_index
 from irkit.proof.functions.memory import size
 from irkit.proof.functions.moved_allocations import MovedAllocations
 from irkit.proof.functions.one_sided import OneSided, content_of
 from irkit.proof.functions.scope import NotShown, Scope, Side
+from irkit.proof.functions.unordered_loops import is_apart
 from irkit.proof.outcome import StepProof
 from irkit.proof.prover import Prover
 
@@ -51,7 +51,7 @@ def compare_statements(before: PrimFunc, after: PrimFunc, prover: Prover) -> Ste
     scope = Scope(before, after, prover)
     try:
         with deep_recursion:
-            _Comparison(scope, after).functions(before, after)
+            _Comparison(scope, before, after).functions()
     except NotShown as missing:
         return StepProof(False, missing.reason, missing.refuted, scope.pairs)
     except TooManyLoads:
@@ -62,14 +62,15 @@ def compare_statements(before: PrimFunc, after: PrimFunc, prover: Prover) -> Ste
 class _Comparison:
     """Comparison of two functions in step."""
 
-    def __init__(self, scope: Scope, after: PrimFunc) -> None:
-        self.scope, self.after = scope, after
+    def __init__(self, scope: Scope, before: PrimFunc, after: PrimFunc) -> None:
+        self.scope, self.before, self.after = scope, before, after
         self.one_sided = OneSided(scope)
         self.elsewhere = MovedAllocations(scope, self._same_memory)
         self.attempts = Attempts(scope, self.one_sided, self.elsewhere, self.lists)
         self.left = MOST_STATEMENTS
 
-    def functions(self, before: PrimFunc, after: PrimFunc) -> None:
+    def functions(self) -> None:
+        before, after = self.before, self.after
         if len(before.params) != len(after.params):
             raise NotShown("the signature changed")
         for a, b in zip(before.params, after.params, strict=True):
@@ -249,13 +250,13 @@ class _Comparison:
 
     def _may_become(self, a: For, b: For) -> bool:
         """Return True if a loop may be of another kind: one that runs in order, or one without an
-        order whose iterations never meet."""
-        if "thread" in (a.kind, b.kind):
+        order whose iterations never meet.
+
+        Threads before a step may be in lockstep, so they must not meet there either.
+        """
+        if a.kind == "thread" and not is_apart(self.before, a):
             return False
-        if b.kind in _IN_ORDER:
-            return True
-        known = [each for each in independence(self.after) if each.loop is b]
-        return bool(known) and known[0].holds
+        return b.kind in _IN_ORDER or is_apart(self.after, b)
 
     def branches(self, a: If, b: If) -> None:
         cond, _ = self._read(a.cond, b.cond)

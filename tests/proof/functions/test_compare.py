@@ -131,6 +131,52 @@ def test_a_loop_of_another_kind_is_not_proved_if_its_iterations_may_meet(kind: s
     assert proof(SHIFT.format("serial", body), SHIFT.format(kind, body)).proved
 
 
+THREADS = """
+def f(A: f32[n, 8], C: f32[n, 8]):
+    for i in {}:
+        for j in {}:
+            {}
+"""
+BOUND = {
+    "serial": ("serial(0, n)", "serial(0, 8)"),
+    "parallel": ("parallel(0, n)", "vectorized(0, 8)"),
+    "grid": ("thread(0, n, 'blockIdx.x')", "thread(0, 8, 'threadIdx.x')"),
+    "nest": ("thread(0, n, 'threadIdx.y')", "thread(0, 8, 'threadIdx.x')"),
+    "blocks": ("thread(0, n, 'blockIdx.x')", "serial(0, 8)"),
+}
+
+
+@pytest.mark.parametrize("old", BOUND)
+@pytest.mark.parametrize("new", BOUND)
+def test_loops_over_threads_are_proved_if_they_never_meet(old: str, new: str) -> None:
+    body = "C[i, j] = A[i, 7 - j] * f32(2.0)"
+    before, after = (THREADS.format(*BOUND[kind], body) for kind in (old, new))
+    assert proof(after, before).proved
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "C[i, 0] = A[i, j]",  # The last iteration wins, and any thread does.
+        "C[i, j] = C[i, 7 - j]",
+        "C[i, j] = A[i, j]\n            evaluate(barrier())\n            A[i, 7 - j] = C[i, j]",
+    ],
+)
+@pytest.mark.parametrize("threads", ["grid", "nest"])
+def test_loops_over_threads_that_may_meet_are_not_proved(body: str, threads: str) -> None:
+    serial, bound = (THREADS.format(*BOUND[kind], body) for kind in ("serial", threads))
+    assert not proof(bound, serial).proved
+    assert not proof(serial, bound).proved
+
+
+def test_what_threads_share_is_no_memory_of_each_iteration() -> None:
+    body = """T = alloc(f32[1], scope="shared")
+            T[0] = A[i, j]
+            C[i, j] = T[0]"""
+    serial, bound = (THREADS.format(*BOUND[kind], body) for kind in ("serial", "grid"))
+    assert not proof(bound, serial).proved
+
+
 def test_what_a_failed_assertion_says_is_free() -> None:
     text = """
 def f(A: f32[4], x: i64):
