@@ -1,6 +1,7 @@
 """The verb bisect of the ``irkit`` command."""
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from irkit.debug import (
     FailingCase,
     Failure,
     IsolationPolicy,
+    Verdict,
     culprit_of,
     find_case,
     find_guilty_step,
@@ -73,7 +75,9 @@ def bisect_(
     """
     program = chosen.program(file)
     options = chosen.options(program)
-    searching = CheckOptions(**options, together=program.is_of_kernels)
+    own = chosen.own_passes(program)
+    searching = CheckOptions(**options, together=program.is_of_kernels, trust_in=own)
+    kept: list[Verdict] = []
     schedule = chosen.schedule_trace()
     with guard.running(note_not_isolated) as running:
         apply = with_untouched_input(running)
@@ -87,23 +91,25 @@ def bisect_(
                     apply=apply,
                     failed=guard.report,
                     schedule=schedule,
-                    progress=progress,
+                    progress=lambda each: (kept.append(each), progress(each)),
                 )
                 if found is not None:
                     break
         if found is None:
             if as_json:
-                echo_json(bisect_json(program.damage))
+                echo_json(bisect_json(program.damage, kept=kept))
             else:
                 click.echo("every step keeps the meaning")
+                _print_trust(kept)
             return
         culprit = culprit_of(found, searching, schedule=schedule, apply=apply)
         if as_json:
-            echo_json(bisect_json(program.damage, form, culprit))
+            echo_json(bisect_json(program.damage, form, culprit, kept))
             sys.exit(1)
         if len(forms) > 1:
             click.echo(f"loops {form}:")
         click.echo(str(culprit))
+        _print_trust(kept)
         if not no_reduce:
             limits = Limits(guard.pass_timeout)
             try:
@@ -120,6 +126,13 @@ def bisect_(
             except IRKitError as error:
                 note(f"no reduced case: {error}")
     sys.exit(1)
+
+
+def _print_trust(kept: Iterable[Verdict]) -> None:
+    """Print how far the verdicts on the steps before can be trusted."""
+    for each in kept:
+        if each.trust is not None:
+            click.echo(f"{each.phase_text}: '{each.pass_text}' on {each.function!r}: {each.trust}")
 
 
 def _case_of_schedule(

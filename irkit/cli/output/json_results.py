@@ -186,7 +186,11 @@ class RewriteJson(msgspec.Struct, frozen=True):
 
 
 class BisectJson(msgspec.Struct, frozen=True):
-    """The result of ``irkit bisect``; without a guilty step, ``verdict`` is null."""
+    """The result of ``irkit bisect``; without a guilty step, ``verdict`` is null.
+
+    ``trust`` is that in the result without the guilty rewrites; ``kept`` are the verdicts with a
+    number of trust on the steps before it.
+    """
 
     schema: str
     damage: str
@@ -196,6 +200,8 @@ class BisectJson(msgspec.Struct, frozen=True):
     of: int = 0
     note: str = ""
     diff: tuple[str, ...] = ()
+    trust: Trust | None = None
+    kept: tuple[VerdictJson, ...] = ()
 
 
 def echo_json(result: msgspec.Struct) -> None:
@@ -334,10 +340,13 @@ def races_json(stage: StageRaces) -> StageJson:
     return StageJson("races", stage.stage, stage.function, stage.is_wrong, findings)
 
 
-def bisect_json(damage: str, loops: str = "", found: Culprit | None = None) -> BisectJson:
+def bisect_json(
+    damage: str, loops: str = "", found: Culprit | None = None, kept: Iterable[Verdict] = ()
+) -> BisectJson:
     """Return the pass and the rewrites that break a program, if there is one."""
+    trusted = tuple(verdict_json(each) for each in kept if each.trust is not None)
     if found is None:
-        return BisectJson("irkit.bisect/1", damage)
+        return BisectJson("irkit.bisect/1", damage, kept=trusted)
     return BisectJson(
         "irkit.bisect/1",
         damage,
@@ -347,6 +356,8 @@ def bisect_json(damage: str, loops: str = "", found: Culprit | None = None) -> B
         found.of,
         found.note,
         tuple(found.diff()),
+        found.trust,
+        trusted,
     )
 
 

@@ -1,5 +1,6 @@
 """Search for the pass that breaks a program and the rewrite inside it, or the schedule step."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -18,7 +19,10 @@ from irkit.debug.check.schedule_steps import (
     scheduled_steps,
     step_of,
 )
+from irkit.debug.check.subject import Subject
+from irkit.debug.check.trust.with_trust import with_trust
 from irkit.debug.check.verdict import Verdict
+from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import PrimFunc
 from irkit.schedule import ScheduleTrace
 from irkit.transform import (
@@ -155,7 +159,31 @@ def culprit_of(
         return Culprit(verdict, traced, before, good=before, bad=bad)
     facts = _facts_after(found.pipeline, found.p, verdict.phase)
     level = found.pipeline.level
-    return RewriteSearch(level, facts, found.p, before, verdict, options, apply).culprit()
+    culprit = RewriteSearch(level, facts, found.p, before, verdict, options, apply).culprit()
+    return _with_trust(culprit, found, options)
+
+
+def _with_trust(culprit: Culprit, found: GuiltyStep, options: CheckOptions) -> Culprit:
+    """Return the culprit with how far it can be trusted that the other rewrites are right."""
+    before, good, p = culprit.before, culprit.good, found.p
+    if p is None or not (options.trust or p.name in options.trust_in):
+        return culprit
+    if not isinstance(before, PrimFunc) or not isinstance(good, PrimFunc) or good is before:
+        return culprit
+    worker = NativeWorker(options.seconds)
+    try:
+        began = time.process_time()
+        subject = Subject(before, options, worker)
+        rounds = p.changes_rounding
+        blank = msgspec.structs.replace(found.verdict, status="same", message="", how="")
+        verdict = subject.verdict(blank, before, good, changes_rounding=rounds)
+        spent = time.process_time() - began
+        trust = with_trust(
+            verdict, subject, before, good, changes_rounding=rounds, seconds=spent
+        ).trust
+    finally:
+        worker.close()
+    return msgspec.structs.replace(culprit, trust=trust)
 
 
 _NO_PASS = "every pass keeps the meaning: the fault is in what makes code of the last stage"

@@ -5,7 +5,7 @@ from difflib import unified_diff
 import msgspec
 
 from irkit.core import Application, Names
-from irkit.debug.check.verdict import Verdict
+from irkit.debug.check.verdict import Trust, Verdict
 from irkit.ir import PrimFunc, listing
 from irkit.schedule import TraceStep
 from irkit.transform import IR, AnyPass
@@ -19,7 +19,8 @@ class Culprit(msgspec.Struct, frozen=True):
     ``run`` is the pass or step, None if code generation is at fault, and ``before`` its input;
     ``good`` and ``bad`` are its results without and with the guilty rewrites (``bad`` is None if
     there was no result). Without ``rewrites``, ``note`` gives the reason. ``of`` counts all
-    rewrites of the pass.
+    rewrites of the pass. ``trust`` says how many mutants of ``good`` the inputs tell from it, where
+    that was asked: how sure it is that the other rewrites are right.
     """
 
     verdict: Verdict
@@ -30,6 +31,7 @@ class Culprit(msgspec.Struct, frozen=True):
     good: IR | None = None
     bad: IR | None = None
     note: str = ""
+    trust: Trust | None = None
 
     def __str__(self) -> str:
         lines = [str(self.verdict)]
@@ -42,6 +44,7 @@ class Culprit(msgspec.Struct, frozen=True):
             span = each.span
             place = f" ({span.file}:{span.line})" if span is not None else ""
             lines.append(f"rewrite {each.number + 1} of {self.of}: {each.rule}{place}")
+        lines += [f"  without it, {self.trust}"] if self.trust is not None else []
         lines += _cut(self.diff())
         return "\n".join(lines)
 

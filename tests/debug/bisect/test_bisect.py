@@ -9,7 +9,7 @@ import pytest
 
 from irkit import te, topi
 from irkit.core import IRKitError, IRModule, rewrite
-from irkit.debug import Culprit, bisect
+from irkit.debug import CheckOptions, Culprit, bisect, culprit_of, find_guilty_step
 from irkit.graph import Builder, GraphFunc, Op
 from irkit.ir import Add, Const, For, Let, PrimFunc, Sub, Var, parse
 from irkit.phases import DEFAULT, GRAPH
@@ -83,6 +83,18 @@ def test_one_rewrite_of_three_is_named_with_its_change_and_the_line_of_its_rule(
         "+        D[i_1] = A[i_1] - 2.0",
     ]
     assert "rewrite 2 of 3" in str(culprit)
+
+
+def test_the_other_rewrites_of_a_pass_of_ones_own_have_a_number_of_trust() -> None:
+    func = parse(SUMS.strip())
+    own = CheckOptions(trust_in=frozenset({"subtract-two"}))
+    step = find_guilty_step(DEFAULT.insert(subtract_two, phase=0), func, own)
+    assert step is not None
+    culprit = culprit_of(step, own)
+    assert culprit.trust is not None
+    assert culprit.trust.killed == culprit.trust.tried > 0
+    assert f"without it, {culprit.trust}" in str(culprit)
+    assert culprit_of(step, CheckOptions()).trust is None
 
 
 def test_rewrites_that_only_verify_together_are_one_group() -> None:
