@@ -24,7 +24,7 @@ from irkit.debug.check.trust.with_trust import with_trust
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.native_worker import NativeWorker
 from irkit.ir import PrimFunc
-from irkit.schedule import ScheduleTrace
+from irkit.schedule import ScheduleTrace, TraceStep
 from irkit.transform import (
     IR,
     AnyPass,
@@ -160,13 +160,13 @@ def culprit_of(
     facts = _facts_after(found.pipeline, found.p, verdict.phase)
     level = found.pipeline.level
     culprit = RewriteSearch(level, facts, found.p, before, verdict, options, apply).culprit()
-    return _with_trust(culprit, found, options)
+    return _with_trust(culprit, options)
 
 
-def _with_trust(culprit: Culprit, found: GuiltyStep, options: CheckOptions) -> Culprit:
+def _with_trust(culprit: Culprit, options: CheckOptions) -> Culprit:
     """Return the culprit with how far it can be trusted that the other rewrites are right."""
-    before, good, p = culprit.before, culprit.good, found.p
-    if p is None or not (options.trust or p.name in options.trust_in):
+    before, good, p = culprit.before, culprit.good, culprit.run
+    if p is None or isinstance(p, TraceStep) or not (options.trust or p.name in options.trust_in):
         return culprit
     if not isinstance(before, PrimFunc) or not isinstance(good, PrimFunc) or good is before:
         return culprit
@@ -175,7 +175,7 @@ def _with_trust(culprit: Culprit, found: GuiltyStep, options: CheckOptions) -> C
         began = time.process_time()
         subject = Subject(before, options, worker)
         rounds = p.changes_rounding
-        blank = msgspec.structs.replace(found.verdict, status="same", message="", how="")
+        blank = msgspec.structs.replace(culprit.verdict, status="same", message="", how="")
         verdict = subject.verdict(blank, before, good, changes_rounding=rounds)
         spent = time.process_time() - began
         trust = with_trust(
@@ -211,7 +211,8 @@ def guilty_rewrites(
     apply: Apply = apply_here,
 ) -> Culprit:
     """Return the rewrites of a pass that break a program, given a failing verdict on its step."""
-    return RewriteSearch(step.level, (), p, step.before, verdict, options, apply).culprit()
+    culprit = RewriteSearch(step.level, (), p, step.before, verdict, options, apply).culprit()
+    return _with_trust(culprit, options)
 
 
 def _before_and_after(of: Step | PassFailed) -> tuple[IR, object]:

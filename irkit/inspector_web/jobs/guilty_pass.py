@@ -37,6 +37,7 @@ from irkit.inspector_web.record.script import passes_of_script
 from irkit.inspector_web.runs.pass_plan import registry
 from irkit.inspector_web.runs.run import LEVELS, Run, Source
 from irkit.inspector_web.runs.workspace import Workspace
+from irkit.passes import BUILTIN
 from irkit.processes import Child
 from irkit.transform import AnyPass, Step, Trace
 
@@ -141,7 +142,9 @@ def _with_rewrites(
             "Its rewrites cannot be tried one by one: on other inputs, the step alone is not wrong."
         )
         return msgspec.structs.replace(guilty, note=note)
-    found = guilty_rewrites(p, step, verdict, QUICK)
+    own = frozenset({p.name}) - {each.name for each in BUILTIN}
+    found = guilty_rewrites(p, step, verdict, msgspec.structs.replace(QUICK, trust_in=own))
+    trust = f"Without the wrong rewrites, {found.trust}." if found.trust is not None else ""
     return msgspec.structs.replace(
         guilty,
         rewrites=tuple(
@@ -153,7 +156,7 @@ def _with_rewrites(
             for each in found.rewrites[:MOST_REWRITES]
         ),
         of=found.of,
-        note=found.note,
+        note=" ".join(filter(None, (found.note, trust))),
         diff=tuple(found.diff()),
         verdict=as_step_verdict(verdict, QUICK.samples),
     )

@@ -4,8 +4,9 @@ from irkit.inspector_web import Texts
 from irkit.inspector_web.jobs.guilty_pass import find_guilty_pass
 from irkit.ir import parse
 from irkit.passes import BUILTIN
-from irkit.phases import trace
+from irkit.phases import DEFAULT, trace
 from irkit.transform import AnyPass, Registry, Step
+from tests.debug.bisect.test_bisect import SUMS, subtract_two
 from tests.inspector_web.jobs.verdicts_programs import COPY, spoil, wrong_trace
 
 
@@ -43,3 +44,12 @@ def test_no_pass_is_guilty_if_every_step_keeps_the_meaning() -> None:
     found = find_guilty_pass(trace(parse(COPY)), known)
     assert found.step is None
     assert found.text == "Every step that could be tried keeps the meaning."
+
+
+def test_the_right_rewrites_of_a_pass_of_ones_own_have_a_number_of_trust() -> None:
+    made = trace(parse(SUMS.strip()), pipeline=DEFAULT.insert(subtract_two, phase=0))
+    registry = Registry(BUILTIN).with_passes(subtract_two)
+    found = find_guilty_pass(made, lambda step: registry.resolve(step.pass_text))
+    assert found.name == "subtract-two"
+    assert found.note.startswith("Without the wrong rewrites, ")
+    assert "mutants differ" in found.note
