@@ -166,7 +166,7 @@ def culprit_of(
 def _with_trust(culprit: Culprit, options: CheckOptions) -> Culprit:
     """Return the culprit with how far it can be trusted that the other rewrites are right."""
     before, good, p = culprit.before, culprit.good, culprit.run
-    if p is None or isinstance(p, TraceStep) or not (options.trust or p.name in options.trust_in):
+    if p is None or isinstance(p, TraceStep) or not options.trusts(p.name):
         return culprit
     if not isinstance(before, PrimFunc) or not isinstance(good, PrimFunc) or good is before:
         return culprit

@@ -22,6 +22,7 @@ from irkit.debug.check.options import CheckOptions
 from irkit.debug.check.proof import require_prover, with_proof
 from irkit.debug.check.schedule_steps import SCHEDULE
 from irkit.debug.check.subject import Subject
+from irkit.debug.check.trust.with_graph_trust import graph_trust
 from irkit.debug.check.trust.with_trust import with_trust
 from irkit.debug.check.verdict import Verdict
 from irkit.debug.execution.executors import MAX_STEPS
@@ -189,7 +190,7 @@ def _check_step(
         subject = subjects.of(before, options)
         yield from code.of_stage(blank, before)
         made = subject.verdict(blank, before, after, changes_rounding=step.changes_rounding)
-        if options.trust or step.name in options.trust_in:
+        if options.trusts(step.name):
             spent = time.process_time() - started
             rounds = step.changes_rounding
             made = with_trust(made, subject, before, after, changes_rounding=rounds, seconds=spent)
@@ -222,11 +223,19 @@ def _check_graph(step: Step, options: CheckOptions, worker: NativeWorker) -> dic
     wrong = packed_problems(graphs[0], graphs[1])
     if wrong:
         return {"status": "failed", "message": f"packed constants are not their source: {wrong[0]}"}
+    began = time.process_time()
     try:
         subject = GraphSubject(before, options, worker)
     except IRKitError as error:
         return {"status": "not known", "message": str(error)}
-    return subject.compare_step(after, changes_rounding=step.changes_rounding)
+    rounds = step.changes_rounding
+    found = subject.compare_step(after, changes_rounding=rounds)
+    if found["status"] in ("same", "rounds differently") and options.trusts(step.name):
+        spent = time.process_time() - began
+        found["trust"] = graph_trust(
+            subject, after, graphs[1], changes_rounding=rounds, seconds=spent
+        )
+    return found
 
 
 def _changed_functions(before: IR, after: IR) -> Iterator[tuple[PrimFunc, PrimFunc]]:

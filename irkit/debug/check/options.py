@@ -35,6 +35,10 @@ class CheckOptions(msgspec.Struct, frozen=True):
     trust_in: frozenset[str] = frozenset()
     seconds: float = MAX_SECONDS  # For each call of untrusted native code.
 
+    def trusts(self, name: str) -> bool:
+        """Return True if the number of trust of the steps of a pass is asked for."""
+        return self.trust or name in self.trust_in
+
     @property
     def compiled(self) -> Literal["none", "last", "every"]:
         """Return which stages are compiled as they ship."""
