@@ -550,7 +550,7 @@ def Unsqueeze(d: Draw) -> object:
 @row
 def Transpose(d: Draw) -> object:
     x = d.pick(d.choose("f", "f", "b"))
-    if not x:
+    if not x or not d.arrays[x].ndim:  # A node cannot have an empty list of axes.
         return False
     axes = [int(k) for k in d.rng.permutation(d.arrays[x].ndim)]
     return d.add("Transpose", [x], exact=True, perm=axes)

@@ -49,6 +49,20 @@ def test_a_shift_before_pads_stays_and_the_remark_says_why() -> None:
     assert said == {"a shifts what is padded with 0: it stays; pad before the shift"}
 
 
+def test_a_scalar_that_a_step_broadcasts_has_no_column_to_scale() -> None:
+    func = parse("""\
+def main(x: f32[()]):
+    w: f32[3, 2] = constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    k: f32[3] = constant([1.0, 2.0, 4.0])
+    a = multiply(x, k)
+    b = matmul(a, w)
+    return b
+""")
+    after = fold_scales(func)
+    inputs = [np.array(2.0, "f")]
+    np.testing.assert_array_equal(interpret(after, inputs), interpret(func, inputs))
+
+
 PLAIN = """\
 def main(x: f32[1, 2, 4, 4], other: f32[2, 1, 1]):
     w: f32[2, 2, 1, 1] = constant([1.0, 2.0, 3.0, 4.0])

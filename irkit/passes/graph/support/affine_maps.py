@@ -26,9 +26,11 @@ def affine(inner: Pattern, name: str = "affine") -> Pattern:
 
 def read_affine(m: Match, value: Value, axis: int, name: str = "affine") -> AffineMap | None:
     """Return the scale and shift along an axis of a value by the step that :func:`affine` matched;
-    None if they vary along another one, or if a number is not finite."""
-    rank, extent = len(extents_of(value)), extents_of(value)[axis]
-    step = m.op(name)
+    None if they vary along another one, or if a number is not finite. A scalar that the step
+    broadcasts has no such axis."""
+    extents, step = extents_of(value), m.op(name)
+    rank = len(extents)
+    extent = extents[axis] if -rank <= axis < rank else None
     if extent is None:
         return None
     with np.errstate(all="ignore"):
