@@ -1,10 +1,14 @@
 """Memory of one thread that is allocated around the loops over threads: a copy for each thread.
 
-A thread is known by its number on each axis, so two loops of one axis have the same threads. A new
-thread has a copy of what was stored before, outside the loops; what is stored there later, each
-thread that there is stores too. What one thread stored, no other one has: to read it is an error.
+A thread is known by its number on each axis, so two loops of one axis have the same threads. Loops
+over some of the axes are run by the threads of all others. A new thread has a copy of what was
+stored before, outside the loops and in loops over some of its axes; what is stored there later,
+each thread that there is stores too. What one thread stored, no other one has: to read it is an
+error.
 """
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -26,8 +30,9 @@ class UnwrittenElement(IRKitError):
 
 
 class ThreadCopy(msgspec.Struct):
-    """Memory of a thread, or of the statements outside; ``written`` are the elements written there,
-    ``lost`` those that threads inside have written since. ``log`` is for runs that note accesses.
+    """Memory of a thread, or of the statements outside. ``written`` has the number of the last
+    store to each element there, 0 for none; ``lost`` are those that threads inside have written
+    since. ``log`` is for runs that note accesses.
     """
 
     memory: Any
@@ -52,7 +57,7 @@ class PrivateMemory:
     ``axes`` are those of the loops inside the allocation that use it. Registers: ``key`` is the
     current thread, ``copy`` its memory, ``around`` the copies of the statements around its loop,
     ``copies`` those that threads keep from one loop to the next, ``touched`` which elements anybody
-    has written.
+    has written, ``count`` how many stores there were.
     """
 
     def __init__(
@@ -63,13 +68,14 @@ class PrivateMemory:
         self.bases: dict[int, int] = {place.memory: code.register(0)}
         self.views: list[_SlicedView] = []
         self.key, self.copy, self.around = code.register(), code.register(), code.register()
-        self.copies, self.touched = code.register(), code.register()
+        self.copies, self.touched, self.count = code.register(), code.register(), code.register()
         self.symbols: set[Buffer] = {stmt.buffer}
         for node in walk(stmt.body, View):
             if node.source in self.symbols:
                 self.symbols.add(node.buffer)
         loops = [each for each in walk(stmt.body, For) if each.kind == "thread"]
         self.axes = {each.thread for each in loops if self.is_in(each)}.difference(around)
+        self.has_partial_nests = len(set(_nests(stmt.body))) > 1
         self.only = _only_loop(stmt.body, self.symbols)
 
     def is_in(self, stmt: Stmt) -> bool:
@@ -82,8 +88,8 @@ class PrivateMemory:
 
         def first(r: Registers) -> None:
             r[self.key], r[self.around], r[self.copies] = frozenset(), (), {}
-            nothing = np.zeros(len(r[memory]), bool)
-            r[self.copy] = ThreadCopy(r[memory], nothing, nothing.copy())
+            nothing, r[self.count] = np.zeros(len(r[memory]), bool), 0
+            r[self.copy] = ThreadCopy(r[memory], nothing.astype(np.int64), nothing)
             r[self.touched] = nothing.copy()
 
         return first
@@ -110,21 +116,23 @@ class PrivateMemory:
 
     def enter(self, loop: For, var: int, begin: int, saved: int) -> None:
         """Emit the begin of an iteration of a loop over threads."""
-        axis, keeps = loop.thread, loop is not self.only
+        axis, keeps, partial = loop.thread, loop is not self.only, self.has_partial_nests
 
         def start(r: Registers) -> None:
             key, copy, around = r[saved]
             r[self.key] = mine = key | {(axis, int(r[var]) - int(r[begin]))}
-            r[self.around] = (*around, copy)
-            found = r[self.copies].get(mine) if keeps else None
-            if found is None:
+            copies = r[self.copies]
+            wider = _wider(copies, mine, copy) if partial else []
+            r[self.around] = (*around, copy, *wider)
+            own = copies.get(mine) if keeps else None
+            if own is None:
                 self._take(r, copy.memory.nbytes, loop.span)
-                found = ThreadCopy(
-                    copy.memory.copy(), copy.written.copy(), np.zeros_like(copy.lost)
-                )
+                own = _begun(copy, wider)
                 if keeps:
-                    r[self.copies][mine] = found
-            self._use(r, found)
+                    copies[mine] = own
+            if partial:
+                _lose(own, mine, copies)
+            self._use(r, own)
 
         self.code.emit(start)
         self._look()
@@ -231,8 +239,9 @@ class PrivateMemory:
             for element, _, _ in touched_elements(r, place, indices, masks, lanes):
                 at = r[base] + element
                 copy: ThreadCopy = r[self.copy]
-                copy.written[at] = r[self.touched][at] = True
-                copy.lost[at] = False
+                r[self.count] += 1
+                copy.written[at], copy.lost[at] = r[self.count], False
+                r[self.touched][at] = True
                 for outer in r[self.around]:
                     outer.lost[at] = True
                 if not innermost:
@@ -246,7 +255,46 @@ class PrivateMemory:
         for other, inner in r[self.copies].items():
             if key < other:
                 inner.memory[at] = copy.memory[at]
-                inner.written[at], inner.lost[at] = True, False
+                inner.written[at], inner.lost[at] = copy.written[at], False
+
+
+def _wider(copies: dict[Key, ThreadCopy], mine: Key, copy: ThreadCopy) -> list[ThreadCopy]:
+    """Return the copies of loops over some axes of a thread that are not around it."""
+    parts = (frozenset(some) for n in range(1, len(mine)) for some in combinations(mine, n))
+    wider = (copies[part] for part in parts if part in copies)
+    return [other for other in wider if other is not copy]
+
+
+def _begun(copy: ThreadCopy, wider: list[ThreadCopy]) -> ThreadCopy:
+    """Return the copy of a new thread: of each element, what was stored last around it, or in
+    loops over some of its axes."""
+    memory, written = copy.memory.copy(), copy.written.copy()
+    for other in wider:
+        later = other.written > written
+        memory[later], written[later] = other.memory[later], other.written[later]
+    return ThreadCopy(memory, written, np.zeros_like(copy.lost))
+
+
+def _lose(own: ThreadCopy, mine: Key, copies: dict[Key, ThreadCopy]) -> None:
+    """Note what loops over other axes have stored since: it differs between the threads that a
+    loop over some axes stands for."""
+    axes = dict(mine)
+    for key, other in copies.items():
+        if not key <= mine and all(axes.get(axis, number) == number for axis, number in key):
+            own.lost |= other.written > own.written
+
+
+def _nests(body: Stmt) -> Iterator[frozenset[str]]:
+    """Yield the axes of each innermost loop over threads, with those around it."""
+    todo = [(body, frozenset[str]())]
+    while todo:
+        stmt, axes = todo.pop()
+        if isinstance(stmt, For) and stmt.kind == "thread":
+            axes |= {stmt.thread}
+            if all(inner.kind != "thread" for inner in walk(stmt.body, For)):
+                yield axes
+                continue
+        todo += [(child, axes) for child in children(stmt) if isinstance(child, Stmt)]
 
 
 def _who(key: Key) -> str:

@@ -148,6 +148,27 @@ def test_what_only_another_thread_has_written_is_not_read(who: str, lines: tuple
         ran('R = alloc(f32[4], scope="local")', *lines)
 
 
+def test_a_loop_over_one_axis_is_run_by_the_threads_of_the_other() -> None:
+    text = (
+        "def f(A: f32[8], C: f32[8]):\n"
+        '    R = alloc(f32[1], scope="local")\n'
+        "    R[0] = f32(1.0)\n"
+        '    for x in thread(0, 4, "threadIdx.x"):\n'
+        "        R[0] = R[0] + A[x]\n"
+        '    for y in thread(0, 2, "threadIdx.y"):\n'
+        "        R[0] = R[0] * f32(1.0)\n"
+        '    for y1 in thread(0, 2, "threadIdx.y"):\n'
+        '        for x1 in thread(0, 4, "threadIdx.x"):\n'
+        "            C[y1 * 4 + x1] = R[0]\n"
+    )
+    first = text.replace("        R[0] = R[0] * f32(1.0)\n", "        evaluate(barrier())\n")
+    values, result = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    interpret(parse(first), values, result)
+    np.testing.assert_array_equal(result, [1, 2, 3, 4, 1, 2, 3, 4])
+    with pytest.raises(IRKitError, match=r"threadIdx.y = 0 reads R\[0\], which only another"):
+        interpret(parse(text), values, result)
+
+
 def test_copies_count_as_memory() -> None:
     text = (
         "def f(A: f32[64]):\n"
