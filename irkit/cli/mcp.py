@@ -54,8 +54,8 @@ def _with_errors(server_class: Any) -> Any:
     class Server(server_class):
         async def call_tool(self, name: str, arguments: Any, context: Any = None) -> Any:
             try:
-                answer = await super().call_tool(name, arguments, context)  # pyright: ignore
-                text = str(answer.content[0].text)  # pyright: ignore
+                answer = await super().call_tool(name, arguments, context)  # pyright: ignore -- mcp is optional
+                text = str(answer.content[0].text)  # pyright: ignore -- as above
             except Exception as error:
                 text = error_answer(_mistake(name, error))
             content: Any = [TextContent(type="text", text=text)]

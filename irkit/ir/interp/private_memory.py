@@ -1,8 +1,8 @@
 """Memory of one thread that is allocated around the loops over threads: a copy for each thread.
 
-A thread is known by its number on each axis, so two loops of one axis have the same threads. Loops
-over some of the axes are run by the threads of all others. A new thread has a copy of what was
-stored before, outside the loops and in loops over some of its axes; what is stored there later,
+A thread is known by its number on each axis, so two loops of one axis have the same threads. What a
+loop over some of the axes stores, the threads of all others have. A new thread has a copy of what
+was stored before, outside the loops and in loops over some of its axes; what is stored there later,
 each thread that there is stores too. What one thread stored, no other one has: to read it is an
 error.
 """

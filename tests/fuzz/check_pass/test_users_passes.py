@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irkit.fuzz import PassRefuted, Picks, check_pass
+from irkit.fuzz import Picks
 from irkit.fuzz.check_pass.tally import CheckTally
 from irkit.transform import AnyPass
 from tests.draws import sampled
-from tests.fuzz.check_pass import bad_passes, published_bugs, right_passes, right_rules
+from tests.fuzz.check_pass import (
+    bad_passes,
+    campaign,
+    published_bugs,
+    right_passes,
+    right_rules,
+)
 
 FEW_RIGHT = (
     (right_rules.factor_out, 0),
@@ -31,19 +37,8 @@ def f(A: f32[{n}], C: f32[1]):
 
 
 def tried(p: AnyPass, phase: int, folder: Path, **how: object) -> tuple[str, CheckTally]:
-    """Return what a check says, empty if all is well, and its counts."""
-
-    def test_it(case: object) -> None: ...
-
-    settings = {"examples": 30, "hash_seeds": (), **how}
-    test = check_pass(p, phase=phase, **settings)(test_it)  # pyright: ignore[reportArgumentType] -- as given
-    check = getattr(test, "irkit_check")
-    check.folder, check.profile = folder, "dev"
-    try:
-        test()
-    except PassRefuted as error:
-        return str(error), check.tally
-    return "", check.tally
+    """Return what a check of few programs says, empty if all is well, and its counts."""
+    return campaign.tried(p, folder, **{"phase": phase, "examples": 30, **how})
 
 
 @pytest.mark.parametrize(("p", "phase"), sampled(FEW_RIGHT, every=4), ids=str)

@@ -148,7 +148,7 @@ def test_what_only_another_thread_has_written_is_not_read(who: str, lines: tuple
         ran('R = alloc(f32[4], scope="local")', *lines)
 
 
-def test_a_loop_over_one_axis_is_run_by_the_threads_of_the_other() -> None:
+def test_what_a_loop_over_one_axis_stores_the_threads_of_the_other_have() -> None:
     text = (
         "def f(A: f32[8], C: f32[8]):\n"
         '    R = alloc(f32[1], scope="local")\n'
@@ -167,6 +167,25 @@ def test_a_loop_over_one_axis_is_run_by_the_threads_of_the_other() -> None:
     np.testing.assert_array_equal(result, [1, 2, 3, 4, 1, 2, 3, 4])
     with pytest.raises(IRKitError, match=r"threadIdx.y = 0 reads R\[0\], which only another"):
         interpret(parse(text), values, result)
+
+
+def test_a_loop_over_one_axis_stores_once_in_memory_that_threads_share() -> None:
+    text = (
+        "def f(A: f32[4], C: f32[8]):\n"
+        '    S = alloc(f32[4], scope="shared")\n'
+        '    R = alloc(f32[1], scope="local")\n'
+        '    for x0 in thread(0, 4, "threadIdx.x"):\n'
+        "        S[x0] = f32(0.0)\n"
+        '    for x in thread(0, 4, "threadIdx.x"):\n'
+        "        R[0] = S[x] + A[x]\n"
+        "        S[x] = S[x] + A[x] + R[0]\n"
+        '    for y in thread(0, 2, "threadIdx.y"):\n'
+        '        for x1 in thread(0, 4, "threadIdx.x"):\n'
+        "            C[y * 4 + x1] = S[x1] + R[0]\n"
+    )
+    result = np.zeros(8, np.float32)
+    interpret(parse(text), np.arange(4, dtype=np.float32), result)
+    np.testing.assert_array_equal(result, [0, 3, 6, 9, 0, 3, 6, 9])
 
 
 def test_copies_count_as_memory() -> None:
