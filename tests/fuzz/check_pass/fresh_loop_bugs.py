@@ -34,6 +34,7 @@ from irkit.ir import (
     as_int,
     const,
     dependences,
+    le,
     lt,
     maximum,
     minimum,
@@ -95,7 +96,7 @@ def hoist_loads(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
 
                 changed = rewrite(second, named, on=Load)
                 rest = (first, changed, *row.stmts[at + 2 :])
-                return seq(*row.stmts[:at], Let(early, load, seq(*rest)))
+                return seq(*row.stmts[:at], Let(early, load, seq(*rest), span=second.span))
         return None
 
     if any_node(func.body, Let, lambda let: let.var.name.startswith("early")):
@@ -293,6 +294,8 @@ def contract_memory(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
         }
         if legal and (len(loops) > 1 or not _one_place(accesses)):
             return None
+        if legal and any(loop.kind != "serial" for loop in loops):
+            return None  # Iterations that run at once would share the element.
         one = Buffer(own.name, (Const(1, I64),), own.dtype, own.scope)
 
         def first(each: Load | Store) -> Load | Store | None:
@@ -367,8 +370,9 @@ def tile_nests(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
         strip, place = Var("strip", inner.var.dtype), Var("in", inner.var.dtype)
         zero, two = const(0, inner.var.dtype), const(2, inner.var.dtype)
         body = substitute(inner.body, {inner.var: strip * 2 + place + begin})
-        tiles = outer.replace(body=For(place, zero, two, body, "serial"))
-        return For(strip, zero, const((end - begin) // 2, inner.var.dtype), tiles, "serial")
+        tiles = outer.replace(body=For(place, zero, two, body, "serial", span=inner.span))
+        half = const((end - begin) // 2, inner.var.dtype)
+        return For(strip, zero, half, tiles, "serial", span=inner.span)
 
     return first_changed(func, tile)
 
@@ -433,7 +437,6 @@ def drop_store_before_guard(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
 @define_pass
 def turn_comparisons(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
     """Turn a negated comparison round, where NaN compares false both ways."""
-    turned = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 
     def turn(node: Not) -> Expr | None:
         inside = node.a
@@ -441,8 +444,7 @@ def turn_comparisons(func: PrimFunc, *, legal: bool = False) -> PrimFunc:
             return None
         if not equal(inside, lt(inside.a, inside.b)):
             return None
-        assert turned
-        return inside.b <= inside.a
+        return le(inside.b, inside.a)
 
     return rewrite(func, turn, on=Not)
 
